@@ -138,7 +138,8 @@ static int report(struct indexer *indexer, struct job **jobs, const struct view 
 		findings_join(findings, &jobs[i]->found);
 	for (size_t i = 0; i < indexer->nested.count; i++)
 		findings_join(findings, &indexer->nested.items[i]->found);
-	user_maps_add_notes(indexer->config, indexer->blanks.other->format, view,
+	user_maps_add_notes(&indexer->maps, indexer->config,
+			    indexer->blanks.other->format, view,
 			    indexer->regroup && regroup_used(indexer->regroup), findings);
 	note_opened(indexer, findings);
 	splits_report(&indexer->strays, findings);

@@ -159,7 +159,7 @@ static struct job *new_job(struct indexer *indexer, const struct source *source,
 	}
 	job->indexer = indexer;
 	job->rows = (struct row_options){
-		.labels = indexer->config->formats.labels,
+		.labels = indexer->maps.labels ? NULL : indexer->config->formats.labels,
 		.tree = indexer->config->view == VIEW_TREE,
 		.arrays = indexer->config->view == VIEW_ARRAYS,
 	};

@@ -8,6 +8,29 @@
 #include "build/findings.h"
 #include "maps/name_map.h"
 
+/* What a map says besides, and what is not used of it. */
+static void report_map(const struct name_map *map, const char *path, struct findings *findings)
+{
+	const struct map_notes *notes = name_map_notes(map);
+
+	path = filename_of(path);
+	if (notes->splits)
+		findings_add(findings, FINDING_CHOSEN,
+			     "'%s' has a column that says the split of each file, which is "
+			     "not used: files of all splits lie in one folder of a class; "
+			     "give a table of the rows of one split", path);
+	if (*notes->rival)
+		findings_add(findings, FINDING_CHOSEN,
+			     "'%s': the labels are taken from the column '%s'; '%s' could be "
+			     "meant, too: labels=%s takes it", path, notes->label, notes->rival,
+			     notes->rival);
+	if (name_map_unlabelled(map))
+		findings_add(findings, FINDING_LEFT_OUT,
+			     "'%s': %zu of its %zu names have no label (empty, null, NaN or "
+			     "below 0): they are in no class", path, name_map_unlabelled(map),
+			     name_map_count(map));
+}
+
 int user_maps_read(const struct indexer_config *config, struct user_maps *out,
 		   struct findings *findings, struct error *e)
 {
@@ -28,15 +51,13 @@ int user_maps_read(const struct indexer_config *config, struct user_maps *out,
 		const struct indexer_map *from = &config->names[i];
 		struct name_map *map;
 
-		err = name_map_read(from->bytes, from->size, from->path, &map, e);
-		if (!err && name_map_has_splits(map))
-			findings_add(findings, FINDING_CHOSEN,
-				     "'%s' has a column that says the split of each file, which is "
-				     "not used: files of all splits lie in one folder of a class; "
-				     "give a table of the rows of one split",
-				     filename_of(from->path));
-		if (!err)
-			out->names[out->name_count++] = (struct view_map){ map, from->path };
+		err = name_map_read(from->bytes, from->size, from->path,
+				    config->formats.labels, &map, e);
+		if (err)
+			break;
+		report_map(map, from->path, findings);
+		out->labels |= name_map_notes(map)->chosen;
+		out->names[out->name_count++] = (struct view_map){ map, from->path };
 	}
 	return err;
 }
@@ -85,8 +106,8 @@ static void note_formats(const struct indexer_config *config, const struct forma
 			     "image but in the class view of a WebDataset");
 }
 
-void user_maps_add_notes(const struct indexer_config *config, const struct format *format,
-			 const struct view *view, bool regrouped,
+void user_maps_add_notes(const struct user_maps *maps, const struct indexer_config *config,
+			 const struct format *format, const struct view *view, bool regrouped,
 			 struct findings *findings)
 {
 	const char *labels = config->formats.labels;
@@ -104,7 +125,7 @@ void user_maps_add_notes(const struct indexer_config *config, const struct forma
 		findings_add(findings, FINDING_UNUSED,
 			     "labels=%.60s does nothing here: view=tree shows no classes",
 			     labels);
-	else if (labels && !view_has_labels(view, labels))
+	else if (labels && !maps->labels && !view_has_labels(view, labels))
 		findings_add(findings, FINDING_UNUSED,
 			     "labels=%.60s does nothing here: there are no samples with "
 			     "such labels", labels);

@@ -13,6 +13,7 @@ struct user_maps {
 	struct class_list *classes; /* NULL: not given */
 	struct view_map *names;
 	size_t name_count;
+	bool labels; /* labels=NAME is a column of a map, and none of the packed files' */
 };
 
 /*
@@ -32,8 +33,8 @@ struct view_config user_maps_view_config(const struct user_maps *maps,
  * Adds the options that change nothing in this dataset, of that format, so that nobody
  * believes they did. `regrouped`: maps and list have been used for files that have names.
  */
-void user_maps_add_notes(const struct indexer_config *config, const struct format *format,
-			 const struct view *view, bool regrouped,
+void user_maps_add_notes(const struct user_maps *maps, const struct indexer_config *config,
+			 const struct format *format, const struct view *view, bool regrouped,
 			 struct findings *findings);
 
 #endif

@@ -202,7 +202,9 @@ static int class_list_visit_text(struct class_list *list, struct map_input *inpu
 	char *buffer;
 	int err = map_decode_text(input, &buffer, e);
 
-	if (!err && map_is_json(input))
+	if (!err && map_are_records(input))
+		err = map_visit_records(input, e);
+	else if (!err && map_is_json(input))
 		err = map_visit_json(input, e);
 	else if (!err)
 		err = map_visit_class_text(input, &list->said, e);
@@ -214,13 +216,15 @@ int class_list_read(const void *bytes, size_t n, const char *path,
 		    struct class_list **out, struct error *e)
 {
 	struct class_list *list = calloc(1, sizeof(*list));
-	struct map_input input = { bytes, n, path, class_list_add_class, list, true, NULL };
+	struct map_input input = { .bytes = bytes, .n = n, .path = path, .classes = true,
+				   .visit = class_list_add_class };
 	int err;
 
 	*out = NULL;
 	if (!list)
 		return error_no_memory(e, path);
 	list->path = path;
+	input.context = list;
 	if (pickle_detect(bytes, n))
 		err = map_visit_pickle(&input, e);
 	else

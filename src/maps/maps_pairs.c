@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "maps/maps_pairs.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "labels/label_text.h"
 #include "maps/pickle.h"
 
 bool map_whole_number(double value, int64_t *out)
@@ -24,6 +23,8 @@ static struct map_value of_pickle(const struct pickle *pickle,
 	const struct pickle_value *first = pickle_next(&walk);
 	int64_t number;
 
+	if (value->kind == PICKLE_NONE || (value->kind == PICKLE_FLOAT && value->real != value->real))
+		return (struct map_value){ .kind = MAP_NOTHING };
 	if (value->kind == PICKLE_INT || value->kind == PICKLE_BOOL)
 		return (struct map_value){ .kind = MAP_NUMBER, .number = value->number };
 	if (value->kind == PICKLE_FLOAT && map_whole_number(value->real, &number))
@@ -96,34 +97,7 @@ size_t map_line_of(const struct map_input *input, const char *at)
 	return line;
 }
 
-/* "3.0", "3.000e+00" */
-static bool parse_whole_float(const char *digits, int64_t *out)
-{
-	char *end;
-	double value;
-
-	if (!strpbrk(digits, ".eE") || !isdigit((unsigned char)digits[digits[0] == '-']))
-		return false;
-	value = strtod(digits, &end);
-	return !*end && map_whole_number(value, out);
-}
-
 bool map_parse_number(const char *text, size_t size, int64_t *out)
 {
-	char digits[32], *end;
-
-	if (size == 0 || size >= sizeof(digits))
-		return false;
-	for (size_t i = 0; i < size; i++)
-		if ((text[i] < '0' || text[i] > '9') && !memchr("-+.eE", text[i], 5))
-			return false;
-	memcpy(digits, text, size);
-	digits[size] = '\0';
-	if (digits[0] == '+')
-		return false;
-	errno = 0;
-	*out = strtoll(digits, &end, 10);
-	if (end == digits || errno)
-		return false;
-	return !*end || parse_whole_float(digits, out);
+	return label_text_read(text, size, out) == LABEL_TEXT_NUMBER;
 }

@@ -33,6 +33,16 @@ struct map_pair {
  */
 typedef int map_visit(void *context, const struct map_pair *pair, struct error *e);
 
+enum { MAP_TITLE_BYTES = 64 };
+
+/* What the titles of a table say besides, and nothing is made of. */
+struct map_notes {
+	bool splits;                 /* one is of the split of each row */
+	bool chosen;                 /* labels=NAME is one of them */
+	char label[MAP_TITLE_BYTES]; /* the one of the labels, */
+	char rival[MAP_TITLE_BYTES]; /* and another that may be; "": none */
+};
+
 struct map_input {
 	const char *bytes;
 	size_t n;
@@ -40,7 +50,8 @@ struct map_input {
 	map_visit *visit;
 	void *context;
 	bool classes;     /* a list of them is looked for */
-	bool *splits;     /* set where a table has a column of splits; or NULL */
+	const char *labels; /* labels=NAME, or NULL */
+	struct map_notes *notes; /* or NULL */
 };
 
 bool map_is_json(const struct map_input *input);
@@ -50,6 +61,10 @@ int map_visit_pickle(const struct map_input *input, struct error *e);
 
 /* JSON, or where it is none: a dict or list as Python or YAML write it. */
 int map_visit_json(const struct map_input *input, struct error *e);
+
+/* JSON objects, a row each: lines of them, or (of files, not of classes) a list. */
+bool map_are_records(const struct map_input *input);
+int map_visit_records(const struct map_input *input, struct error *e);
 
 /* Rows of a table with a name and a label each: CSV, tabs, or "name label". */
 int map_visit_table(const struct map_input *input, struct error *e);

@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "maps/maps_pairs.h"
-#include "names/column_titles.h"
-#include "names/label_words.h"
+#include "maps/maps_columns.h"
 
 enum { ROW_MOST = 1 << 20 }; /* bytes: a quote that is not closed ends somewhere */
 
@@ -23,9 +21,11 @@ struct maps_table {
 	size_t row_line;      /* where the row in hand began */
 	VEC(char) scratch;    /* the row in hand, without its quotes */
 	VEC(struct field) fields;
-	size_t key, value;    /* columns */
-	size_t columns;       /* that there must be at least */
-	bool first_word;      /* "n03146219 12 33 ...": the boxes follow */
+	struct map_columns columns;
+	size_t least;         /* columns that there must be */
+	VEC(struct map_value) titles; /* where each is a class: of `title_text` */
+	VEC(char) title_text;
+	VEC(struct map_value) row;    /* in hand */
 	bool label_first;     /* "3 a b.jpg": the label is all before the first blank */
 	bool begun;           /* a row has come, and no comment that has no blank */
 };
@@ -183,91 +183,57 @@ static struct map_value field_value(const struct maps_table *t, size_t i)
 
 static struct map_value maps_table_label_of(const struct maps_table *t)
 {
-	struct map_value value = field_value(t, t->value);
+	struct map_value value = field_value(t, t->columns.value);
 	const char *blank = memchr(value.text, ' ', value.size);
 
-	if (t->first_word && blank)
+	/* "n03146219 12 33 ...": the boxes follow */
+	if (t->columns.first_word && blank)
 		value.size = (size_t)(blank - value.text);
 	return value;
 }
 
-static int emit_row(const struct maps_table *t, struct error *e)
+static void list_fields(const struct maps_table *t, struct map_value *out, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		out[i] = field_value(t, i);
+}
+
+/* The class of the one column that has a 1. */
+static int find_hot(struct maps_table *t, struct map_value *out, struct error *e)
+{
+	size_t n = t->titles.count;
+
+	list_fields(t, t->row.items, n);
+	*out = map_columns_hot(&t->columns, t->titles.items, t->row.items, n);
+	return out->kind != MAP_OTHER ? 0 : maps_table_refuse_row(
+		t, "each column but the name is a class, and has 0 or 1, once 1 in a row: this "
+		   "one has other values; say which column holds the labels with -o labels=NAME",
+		e);
+}
+
+static int emit_row(struct maps_table *t, struct error *e)
 {
 	struct map_pair pair = { .unit = "line", .place = t->row_line };
+	int err = 0;
 
-	if (t->fields.count < t->columns)
+	if (t->fields.count < t->least)
 		return maps_table_refuse_row(
 			t,
 			"a row needs a name and a label, and has too few "
 			"columns",
 			e);
-	if (t->columns == 2 && t->fields.count > 2)
+	if (t->least == 2 && t->fields.count > 2)
 		return maps_table_refuse_row(
 			t,
 			"more than the two columns name and label; quote what "
 			"has a delimiter in it",
 			e);
-	pair.key = field_value(t, t->key);
-	pair.value = maps_table_label_of(t);
-	return t->input->visit(t->input->context, &pair, e);
-}
-
-/* The column, but one, with the most usual title; -1: none has one. */
-static int find_title(const struct maps_table *t, enum title_role role, int but)
-{
-	int found = -1, best = -1;
-
-	for (size_t i = 0; i < t->fields.count; i++) {
-		struct map_value field = field_value(t, i);
-		int rank = title_rank(role, field.text, field.size);
-
-		if (rank < 0 || (int)i == but || (found >= 0 && rank >= best))
-			continue;
-		found = (int)i;
-		best = rank;
-	}
-	return found;
-}
-
-static bool is_split_title(struct map_value field)
-{
-	char title[16];
-
-	snprintf(title, sizeof(title), "%.*s", (int)(field.size < 15 ? field.size : 15),
-		 field.text);
-	return name_may_say_split(title);
-}
-
-/*
- * Looks at the first row: which columns are the name and the label? 1 if it is a title
- * line, 0 if it is none (or it does not say so), or an errno.
- */
-static int choose_columns(struct maps_table *t, struct error *e)
-{
-	int value = find_title(t, TITLE_LABEL, -1), key = find_title(t, TITLE_FILE, value);
-
-	t->value = 1;
-	t->columns = 2;
-	if (t->fields.count > 2 && (key < 0 || value < 0))
-		return maps_table_refuse_row(
-			t,
-			"more than two columns, and no titles that say which is "
-			"the name and which the label; call them 'name' and 'label'",
-			e);
-	if (key < 0 && value < 0)
-		return 0;
-	if (t->fields.count < 2)
-		return maps_table_refuse_row(t,
-					     "a table needs two columns, name and label",
-					     e);
-	t->value = value >= 0 ? (size_t)value : key == 0 ? 1 : 0;
-	t->key = key >= 0 ? (size_t)key : t->value == 0 ? 1 : 0;
-	if (t->fields.count > 2)
-		t->columns = t->fields.count;
-	t->first_word = field_value(t, t->value).size == strlen("predictionstring");
-	for (size_t i = 0; i < t->fields.count && t->input->splits; i++)
-		*t->input->splits |= is_split_title(field_value(t, i));
-	return 1;
+	pair.key = field_value(t, t->columns.key);
+	if (t->columns.hot)
+		err = find_hot(t, &pair.value, e);
+	else
+		pair.value = maps_table_label_of(t);
+	return err ? err : t->input->visit(t->input->context, &pair, e);
 }
 
 /* A first row without a number, before a second one with a number, is titles. */
@@ -291,6 +257,7 @@ static struct maps_table fork_table(const struct maps_table *t)
 
 	other.scratch = (typeof(other.scratch))VEC_INIT;
 	other.fields = (typeof(other.fields))VEC_INIT;
+	other.row = (typeof(other.row))VEC_INIT;
 	return other;
 }
 
@@ -298,6 +265,7 @@ static void maps_table_free_table(struct maps_table *t)
 {
 	vec_free(&t->scratch);
 	vec_free(&t->fields);
+	vec_free(&t->row);
 }
 
 /* Looks at the row behind it first, without going there. */
@@ -370,6 +338,40 @@ static char delimiter_of(const struct maps_table *t)
 	return ' ';
 }
 
+/*
+ * Looks at the first row: which columns are the name and the label? 1 if it is a title
+ * line, 0 if it is none (or it does not say so), or an errno. The texts of the titles stay.
+ */
+static int choose_columns(struct maps_table *t, struct error *e)
+{
+	size_t n = t->fields.count;
+	struct maps_table second = fork_table(t);
+	struct error ignored;
+	bool whole = next_row(&second, &ignored) == 1 && second.fields.count == n;
+	int r;
+
+	t->columns.value = 1;
+	t->least = 2;
+	if (vec_reserve(&t->titles, n) < 0 || vec_reserve(&t->row, n) < 0) {
+		maps_table_free_table(&second);
+		return error_no_memory(e, t->input->path);
+	}
+	list_fields(t, t->titles.items, n);
+	list_fields(&second, t->row.items, whole ? n : 0);
+	t->titles.count = n;
+	r = map_columns_choose(t->input, t->titles.items, whole ? t->row.items : NULL, n,
+			       &t->columns, e);
+	maps_table_free_table(&second);
+	if (r == 1 && n > 2)
+		t->least = n;
+	if (r == 1) {
+		t->title_text.items = t->scratch.items;
+		t->scratch.items = NULL;
+		t->scratch.count = t->scratch.room = 0;
+	}
+	return r;
+}
+
 /* The first row, and which columns it shows the others to have. */
 static int begin_table(struct maps_table *t, struct error *e)
 {
@@ -384,8 +386,8 @@ static int begin_table(struct maps_table *t, struct error *e)
 		return more;
 	if (label_first) {
 		t->label_first = true;
-		t->key = 1;
-		t->value = 0;
+		t->columns.key = 1;
+		t->columns.value = 0;
 		/* the first row was taken apart otherwise */
 		t->at = start.at;
 		t->line = start.line;
@@ -412,6 +414,8 @@ int map_visit_table(const struct map_input *input, struct error *e)
 			more = err ? err : 1;
 		}
 	}
+	vec_free(&t.titles);
+	vec_free(&t.title_text);
 	maps_table_free_table(&t);
 	return more;
 }

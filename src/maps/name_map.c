@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/idmap.h"
 #include "base/vec.h"
+#include "labels/label_text.h"
 #include "maps/maps_pairs.h"
 #include "maps/maps_texts.h"
 #include "maps/pickle.h"
@@ -26,8 +27,10 @@ struct name_map {
 	struct arena keys;
 	struct map_texts classes;
 	bool texts, numbers; /* what the labels are */
-	bool plain_numbers;  /* the texts are numbers, all of them */
-	bool splits;         /* its table says splits, too */
+	bool words;          /* some of the texts are no numbers, nor fractions */
+	char fraction[40];   /* the place of the first text that is one, "line 3" */
+	size_t unlabelled;   /* items */
+	struct map_notes notes;
 };
 
 struct name_map_piece {
@@ -93,7 +96,7 @@ static int name_map_refuse_contradiction(const struct name_map *map,
 {
 	char what[600];
 
-	if (a->class_name)
+	if (a->class_name && b->class_name)
 		snprintf(what, sizeof(what),
 			 "is of class '%.200s' here, and was of class "
 			 "'%.200s' before; remove one of the two",
@@ -117,13 +120,12 @@ static int name_map_check_pair(struct name_map *map, const struct map_pair *pair
 	fault = map_path_fault(pair->key.text, pair->key.size);
 	if (fault)
 		return name_map_refuse_pair(map, pair, fault, e);
-	if (pair->value.in_list ||
-	    (pair->value.kind != MAP_NUMBER && pair->value.kind != MAP_TEXT))
+	if (pair->value.in_list || pair->value.kind == MAP_OTHER)
 		return name_map_refuse_pair(
 			map, pair, "has neither a number nor a name as its label", e);
 	if (pair->value.kind == MAP_NUMBER)
 		map->numbers = true;
-	else
+	else if (pair->value.kind == MAP_TEXT)
 		map->texts = true;
 	if (map->numbers && map->texts)
 		return name_map_refuse_pair(
@@ -134,17 +136,36 @@ static int name_map_check_pair(struct name_map *map, const struct map_pair *pair
 	return 0;
 }
 
+/* What a text in the place of a label is. */
+static struct map_value read_label(struct name_map *map, const struct map_pair *pair)
+{
+	struct map_value value = pair->value;
+	enum label_text kind = LABEL_TEXT_NAME;
+
+	if (value.kind == MAP_TEXT)
+		kind = label_text_read(value.text, value.size, &value.number);
+	if (kind == LABEL_TEXT_NONE)
+		value.kind = MAP_NOTHING;
+	if (kind == LABEL_TEXT_HOT)
+		value.kind = MAP_NUMBER;
+	if (kind == LABEL_TEXT_LIST)
+		value.kind = MAP_OTHER;
+	if (kind == LABEL_TEXT_FRACTION && !*map->fraction)
+		snprintf(map->fraction, sizeof(map->fraction), "%s %zu", pair->unit, pair->place);
+	map->words |= value.kind == MAP_TEXT && kind == LABEL_TEXT_NAME;
+	return value;
+}
+
 static int name_map_set_label(struct name_map *map, const struct map_pair *pair,
 			      struct name_map_item *item, struct error *e)
 {
 	const struct map_value *value = &pair->value;
 	const char *fault;
-	int64_t number;
 
-	if (value->kind == MAP_NUMBER) {
-		item->label = value->number;
+	item->label = value->kind == MAP_NUMBER ? value->number : -1;
+	map->unlabelled += value->kind != MAP_TEXT && item->label < 0;
+	if (value->kind != MAP_TEXT)
 		return 0;
-	}
 	fault = map_class_fault(value->text, value->size);
 	if (fault) {
 		char what[100];
@@ -152,8 +173,6 @@ static int name_map_set_label(struct name_map *map, const struct map_pair *pair,
 		snprintf(what, sizeof(what), "has a label that %s", fault);
 		return name_map_refuse_pair(map, pair, what, e);
 	}
-	if (!map_parse_number(value->text, value->size, &number))
-		map->plain_numbers = false;
 	item->class_name = map_texts_intern(&map->classes, value->text, value->size);
 	return item->class_name ? 0 : error_no_memory(e, map->path);
 }
@@ -162,12 +181,15 @@ static int add_pair(void *context, const struct map_pair *pair, struct error *e)
 {
 	struct name_map *map = context;
 	struct name_map_item item = { 0 };
+	struct map_pair read = *pair;
 	struct name_map_piece whole;
 	int64_t before;
-	int err = name_map_check_pair(map, pair, e);
+	int err;
 
+	read.value = read_label(map, pair);
+	err = name_map_check_pair(map, &read, e);
 	if (!err)
-		err = name_map_set_label(map, pair, &item, e);
+		err = name_map_set_label(map, &read, &item, e);
 	if (err)
 		return err;
 	if (map->items.count >= INT32_MAX)
@@ -190,17 +212,25 @@ static int add_pair(void *context, const struct map_pair *pair, struct error *e)
 }
 
 /* A table's numbers are texts until all have been seen: "0012" may be a name. */
-static void make_numbers(struct name_map *map)
+static int make_numbers(struct name_map *map, struct error *e)
 {
-	if (!map->texts || !map->plain_numbers)
-		return;
+	if (map->words || !map->texts)
+		return 0;
+	if (*map->fraction)
+		return error_set(e, ERROR_DATASET, EBADMSG,
+				 "%s: %s: the label is a fraction, and all others are numbers: "
+				 "values of a regression are no classes; say which column holds "
+				 "classes with -o labels=NAME", map->path, map->fraction);
 	for (size_t i = 0; i < map->items.count; i++) {
 		struct name_map_item *item = &map->items.items[i];
 
-		map_parse_number(item->class_name, strlen(item->class_name),
-				 &item->label);
+		if (!item->class_name)
+			continue;
+		label_text_read(item->class_name, strlen(item->class_name), &item->label);
+		map->unlabelled += item->label < 0;
 		item->class_name = NULL;
 	}
+	return 0;
 }
 
 static int index_part(struct name_map *map, enum part part)
@@ -238,32 +268,36 @@ static int name_map_visit_text(struct map_input *input, struct error *e)
 	char *buffer;
 	int err = map_decode_text(input, &buffer, e);
 
-	if (!err)
+	if (!err && map_are_records(input))
+		err = map_visit_records(input, e);
+	else if (!err)
 		err = map_is_json(input) ? map_visit_json(input, e) : map_visit_table(input, e);
 	free(buffer);
 	return err;
 }
 
-int name_map_read(const void *bytes, size_t n, const char *path, struct name_map **out,
-		  struct error *e)
+int name_map_read(const void *bytes, size_t n, const char *path, const char *labels,
+		  struct name_map **out, struct error *e)
 {
 	struct name_map *map = calloc(1, sizeof(*map));
-	struct map_input input = { bytes, n, path, add_pair, map, false, &map->splits };
+	struct map_input input = { .bytes = bytes, .n = n, .path = path, .visit = add_pair,
+				   .labels = labels };
 	int err;
 
 	*out = NULL;
 	if (!map)
 		return error_no_memory(e, path);
 	map->path = path;
-	map->plain_numbers = true;
+	input.context = map;
+	input.notes = &map->notes;
 	if (pickle_detect(bytes, n))
 		err = map_visit_pickle(&input, e);
 	else
 		err = name_map_visit_text(&input, e);
-	if (!err) {
-		make_numbers(map);
+	if (!err)
+		err = make_numbers(map, e);
+	if (!err)
 		err = index_names(map, e);
-	}
 	if (err)
 		name_map_free(map);
 	else
@@ -284,9 +318,14 @@ void name_map_free(struct name_map *map)
 	free(map);
 }
 
-bool name_map_has_splits(const struct name_map *map)
+const struct map_notes *name_map_notes(const struct name_map *map)
 {
-	return map->splits;
+	return &map->notes;
+}
+
+size_t name_map_unlabelled(const struct name_map *map)
+{
+	return map->unlabelled;
 }
 
 size_t name_map_count(const struct name_map *map)

@@ -21,22 +21,27 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "maps/maps_pairs.h"
 
 struct name_map;
 
 struct name_map_item {
 	const char *key;        /* a path, as it is in the file */
 	const char *class_name; /* "n03146219"; NULL: see label */
-	int64_t label;
+	int64_t label;          /* below 0: none */
 };
 
-/* `path` is for messages. -EBADMSG with a sentence, or -ENOMEM. The map is freed. */
-int name_map_read(const void *bytes, size_t n, const char *path, struct name_map **out,
-		  struct error *e);
+/* `path` is for messages; `labels` the title of the labels' column, or NULL. -EBADMSG with a
+   sentence, or -ENOMEM. The map is freed. */
+int name_map_read(const void *bytes, size_t n, const char *path, const char *labels,
+		  struct name_map **out, struct error *e);
 void name_map_free(struct name_map *map);
 
-/* Has its table a column that says the split of each file, which is not used? */
-bool name_map_has_splits(const struct name_map *map);
+/* What of its table is not used, as long as the map. */
+const struct map_notes *name_map_notes(const struct name_map *map);
+
+/* How many names have no label: empty, "nan", null, below 0, a row of zeros. */
+size_t name_map_unlabelled(const struct name_map *map);
 
 size_t name_map_count(const struct name_map *map);
 const struct name_map_item *name_map_get(const struct name_map *map, size_t i);

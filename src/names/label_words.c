@@ -218,6 +218,14 @@ bool name_hints_label(const char *name)
 	return has_part(name, words);
 }
 
+bool name_may_be_rival(const char *name)
+{
+	for (size_t i = 0; i < COUNT(no_labels); i++)
+		if (strcasestr(name, no_labels[i]) && strcmp(no_labels[i], "name") != 0)
+			return false;
+	return name_hints_label(name) && !name_hints_other(name);
+}
+
 bool name_hints_other(const char *name)
 {
 	static const char *const words[] = { "width",  "height", "size",   "count", "index",

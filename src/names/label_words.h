@@ -36,6 +36,9 @@ unsigned name_label_rank(const char *name);
    "center_y" nor "label_start_ix". */
 bool name_may_label_any(const char *name);
 
+/* Beside labels, may it be other labels? "label2", "superclass"; not "class_count". */
+bool name_may_be_rival(const char *name);
+
 /* Has it a part that hints at a label ("species_id"), or at what else is said of a sample
    ("width")? For items of unknown names: hints are no labels. */
 bool name_hints_label(const char *name);

@@ -13,7 +13,7 @@ static void read_map(const uint8_t *bytes, size_t n)
 {
 	struct error e = { 0 };
 	struct name_map *map;
-	int err = name_map_read(bytes, n, "map", &map, &e);
+	int err = name_map_read(bytes, n, "map", NULL, &map, &e);
 
 	fuzz_expect_sentence(err, &e);
 	if (err)

@@ -13,55 +13,29 @@ remedy   every option that a message names works on the file that caused it (law
          options of all cases; these have nothing else to show)
 same     rows, arrays and columns take labels of every type
 """
-import io
 import json
 import os
-import pickle
 import shutil
 import sys
-import tarfile
 
 import h5py
 import numpy as np
 
+import laws_maps  # noqa: F401
+from laws_kit import CASES, case, fixture, jpeg, tar
+
 LAWS = ("mixed", "shifted", "remedy", "same")
 FORMATS = ("hdf5", "arrow", "webdataset", "maps", "saved")
-FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures", "arrow")
-CASES = []
-
-
-def case(form, law, name, shows, tells="-", options="-", status=0, sources=None):
-    def add(write):
-        CASES.append((form, law, name, shows, tells, options, status, sources, write))
-        return write
-    return add
 
 
 def pixels(n):
     return np.arange(n * 192, dtype="u4").astype("u1").reshape(n, 8, 8, 3)
 
 
-def jpeg(i):
-    return b"\xff\xd8\xff" + bytes([i + 1]) * 20 + b"\xff\xd9"
-
-
 def rows(file, name, n):
     dataset = file.create_dataset(name, (n,), h5py.vlen_dtype(np.uint8))
     for i in range(n):
         dataset[i] = np.frombuffer(jpeg(i), "u1")
-
-
-def tar(path, members):
-    with tarfile.open(path, "w") as out:
-        for name, content in members:
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            out.addfile(info, io.BytesIO(content))
-
-
-def fixture(*names):
-    for name in names:
-        shutil.copy(os.path.join(FIXTURES, name), name)
 
 
 # ---- HDF5 ----
@@ -414,113 +388,6 @@ for KIND, MEMBERS in {
         "json-text": ("json", lambda n: json.dumps({"label": str(n)}).encode()),
         "json-alone": ("json", lambda n: b"%d" % n)}.items():
     case("webdataset", "same", KIND, "0:1 1:2", options="sidecars=hide")(wds_same(MEMBERS))
-
-
-# ---- Files with names, by maps ----
-
-def flat(n):
-    tar("a.tar", [(f"{i}.jpg", jpeg(i)) for i in range(n)])
-
-
-def map_of(name, text):
-    with open(name, "wb") as out:
-        out.write(text)
-
-
-@case("maps", "mixed", "splits", "x/0:2", "files of 'train' and of 'test'",
-      "names=map.csv", sources="train.tar test.tar")
-def maps_splits():
-    tar("train.tar", [("x/0.jpg", jpeg(0))])
-    tar("test.tar", [("x/1.jpg", jpeg(1))])
-    map_of("map.csv", b"file,label\n0.jpg,0\n1.jpg,0\n")
-
-
-@case("maps", "mixed", "split-column", "0:2 1:1", "says the split of each file", "names=m.csv")
-def maps_split_column():
-    flat(3)
-    map_of("m.csv", b"file,label,Split\n0.jpg,0,train\n1.jpg,1,train\n2.jpg,0,test\n")
-
-
-@case("maps", "mixed", "split-flag", "0:2 1:1", "says the split of each file", "names=m.csv")
-def maps_split_flag():
-    flat(3)
-    map_of("m.csv", b"file,label,is_test\n0.jpg,0,0\n1.jpg,1,0\n2.jpg,0,1\n")
-
-
-@case("maps", "mixed", "one-split", ".:1 0:1 1:1", "1 files have no name in it", "names=m.csv")
-def maps_one_split():
-    flat(3)
-    map_of("m.csv", b"file,label\n0.jpg,0\n1.jpg,1\n")
-
-
-@case("maps", "shifted", "classes-from-1", "0:1 a:1", "has no name for label 0",
-      "names=map.csv,classes=list")
-def maps_from_1():
-    flat(2)
-    map_of("map.csv", b"file,label\n0.jpg,0\n1.jpg,1\n")
-    map_of("list", b"1: a\n2: b\n")
-
-
-def maps_list(labels, text):
-    def write():
-        flat(len(labels))
-        map_of("map.csv", b"file,label\n" + b"".join(b"%d.jpg,%d\n" % x for x in enumerate(labels)))
-        map_of("list", text)
-    return write
-
-
-for KIND, LABELS_HERE, TEXT, SHOWN, TOLD, STATUS in (
-        ("lines", (1, 2, 3), b"a\nb\nc\n", "-", "may begin with the name of label 1", 3),
-        ("json", (1, 2), b'["a", "b"]', "-", "may begin with the name of label 1", 3),
-        ("longer", (1, 2), b"a\nb\nc\n", "b:1 c:1", "no file has the label 0 by names=", 0),
-        ("numbers", (1, 2, 3), b"1: a\n2: b\n3: c\n", "a:1 b:1 c:1", "-", 0)):
-    case("maps", "shifted", f"list-from-1-{KIND}", SHOWN, TOLD, "names=map.csv,classes=list",
-         STATUS)(maps_list(LABELS_HERE, TEXT))
-
-
-@case("maps", "shifted", "two-maps", "-", "say two labels of", "names=m1.csv:m2.csv", status=3)
-def maps_two():
-    flat(2)
-    map_of("m1.csv", b"file,label\n0.jpg,0\n1.jpg,1\n")
-    map_of("m2.csv", b"file,label\n0.jpg,1\n1.jpg,0\n")
-
-
-@case("maps", "remedy", "unused", ".:2", "no file here has one of its 1 names", "names=map.csv")
-def maps_unused():
-    flat(2)
-    map_of("map.csv", b"file,label\nz.jpg,0\n")
-
-
-def listed(text):
-    def write():
-        flat(3)
-        map_of("m.csv", b"file,label\n0.jpg,0\n1.jpg,1\n2.jpg,2\n")
-        map_of("list", text)
-    return write
-
-
-# The remedy of each is the last one: a JSON list of the same names.
-for KIND, TEXT in {"gap": b"0: a\n1: b\nc\n", "title": b"name\na\nb\n",
-                   "count": b"3\na\nb\n", "columns": b"1,2,a\n3,4,b\n5,6,c\n"}.items():
-    case("maps", "remedy", f"list-{KIND}", "-", "or write the names as a JSON list",
-         "names=m.csv,classes=list", status=3)(listed(TEXT))
-case("maps", "remedy", "list-json", "a:1 b:1 c:1", "-",
-     "names=m.csv,classes=list")(listed(b'["a", "b", "c"]'))
-
-
-for KIND, (NAME, TEXT) in {
-        "csv": ("m.csv", b"file,label\n0.jpg,0\n1.jpg,1\n2.jpg,1\n"),
-        "csv-titles": ("m.csv", b"id,Image Name,Class_Id\n7,0.jpg,0\n8,1.jpg,1\n9,2.jpg,1\n"),
-        "csv-utf16": ("m.csv", "file,label\n0.jpg,0\n1.jpg,1\n2.jpg,1\n".encode("utf-16")),
-        "text": ("m.txt", b"0.jpg 0\n1.jpg 1\n2.jpg 1\n"),
-        "json": ("m.json", b'{"0.jpg": 0, "1.jpg": 1, "2.jpg": 1}'),
-        "json-words": ("m.json", b'{"0.jpg": "0", "1.jpg": "1", "2.jpg": "1"}'),
-        "pickle": ("m.pkl", pickle.dumps({"0.jpg": 0, "1.jpg": 1, "2.jpg": 1})),
-        "pickle-0": ("m.pkl", pickle.dumps({"0.jpg": 0, "1.jpg": 1, "2.jpg": 1}, 0)),
-        "pickle-numpy": ("m.pkl", pickle.dumps({f"{i}.jpg": np.int64(n)
-                                               for i, n in enumerate((0, 1, 1))}))}.items():
-    case("maps", "same", KIND, "0:1 1:2", "-", f"names={NAME}")(
-        lambda name=NAME, text=TEXT: (flat(3), map_of(name, text)))
 
 
 # ---- Folders that save_to_disk() wrote ----

@@ -63,7 +63,7 @@ char *read_map(const void *bytes, size_t n)
 	struct error e = { 0 };
 	struct name_map *map;
 	void *copy = exactly(bytes, n);
-	int err = name_map_read(copy, n, "map", &map, &e);
+	int err = name_map_read(copy, n, "map", NULL, &map, &e);
 	char *text;
 
 	free(copy);

@@ -48,7 +48,18 @@ static const struct fixture maps[] = {
 	CASE("# by hand\na.jpg 3\n", "a.jpg=#3\n"),
 	CASE("a.jpg|3\nb.jpg|4\n", "a.jpg=#3\nb.jpg=#4\n"),
 	CASE("a.jpg,3.0\nb.jpg,4.000000000000000000e+00\n", "a.jpg=#3\nb.jpg=#4\n"),
-	CASE("a.jpg,3.5\n", "a.jpg=3.5\n"),
+	CASE("a.jpg,3.5\n", "map: line 1: the label is a fraction"),
+	CASE("a.jpg,3.5\nb.jpg,v2\n", "a.jpg=3.5\nb.jpg=v2\n"),
+	CASE("a.jpg,nan\nb.jpg,0 1\nc.jpg,\n", "a.jpg=#-1\nb.jpg=#1\nc.jpg=#-1\n"),
+	CASE("name,cat,dog\na,0,1\nb,1.0,0\nc,0,0\n", "a=dog\nb=cat\nc=#-1\n"),
+	CASE("name,cat,dog\na,0,1\nb,1,1\n", "map: line 3: each column but the name is a class"),
+	CASE("{\"name\": \"a\", \"label\": 1}\n{\"label\": null, \"name\": \"b\"}",
+	     "a=#1\nb=#-1\n"),
+	CASE("{\"name\": \"a\", \"label\": 1}\n[\"name\"]", "map: line 2: is no JSON object"),
+	CASE("{\"name\": \"a\", \"label\": 1}\n{", "map: line 2: this JSON cannot be read"),
+	CASE("[{\"image\": \"a\", \"class\": \"x\"}, {\"image\": \"b\"}]", "a=x\nb=#-1\n"),
+	CASE("{\"a\": \"a\", \"b\": 1, \"c\": 2}\n{}\n",
+	     "map: line 1: more than two columns ('a', 'b', 'c')"),
 	CASE("{\"a.jpg\": 3.0, \"b.jpg\": true}", "a.jpg=#3\nb.jpg=#1\n"),
 	CASE("{'a.jpg': 3, 'b.jpg': 4}", "a.jpg=#3\nb.jpg=#4\n"),
 	CASE("\xff\xfe" "a\0\t\0" "3\0\r\0\n\0" "b\0\t\0" "4\0", "a=#3\nb=#4\n"),
@@ -88,7 +99,7 @@ static const struct fixture maps[] = {
 	CASE("a 1\n361\n", "map: line 2: a row needs a name and a label"),
 	CASE("  \n", "map: line 1: a row needs a name and a label"),
 	CASE("a,1\nb,1,2\n", "map: line 2: more than the two columns"),
-	CASE("a,1,2\n", "map: line 1: more than two columns, and no titles"),
+	CASE("a,1,2\n", "map: line 1: more than two columns ('a', '1', '2'), and no titles"),
 	CASE("a,1\n\n\"b,2\nc,3\n", "map: line 3: a quote that is not closed"),
 	CASE("\"a\"b,2\n", "map: line 1: something follows a closing quote"),
 	CASE("a,1\nb,2\na,3\n", "map: line 3: 'a' is of class '3' here"),
@@ -96,7 +107,7 @@ static const struct fixture maps[] = {
 	CASE("a,x/y\n", "has a label that has a slash in it"),
 	CASE("a,..\n", "has a label that cannot be a folder's name"),
 	CASE("a,.granaryfs\n", "has a label that is .granaryfs, a name that every mount"),
-	CASE("a,\nb,c\n", "has a label that is empty"),
+	CASE("a,\nb,c\n", "a=#-1\nb=c\n"),
 	CASE(",1\n", "map: line 1: '' is empty"),
 	CASE("a/,1\n", "ends with a slash"),
 	CASE("a\0b,1\n", "byte 1 is 0"),
@@ -334,7 +345,7 @@ static void test_names_that_are_found(void **state)
 	struct name_map *map;
 
 	(void)state;
-	assert_int_equal(name_map_read(text, sizeof(text) - 1, "map", &map, NULL), 0);
+	assert_int_equal(name_map_read(text, sizeof(text) - 1, "map", NULL, &map, NULL), 0);
 	for (size_t i = 0; i < COUNT(seeks); i++) {
 		const struct name_map_item *item = name_map_find(map, seeks[i].name);
 		const char *key = item ? item->key : "(none)";
@@ -368,7 +379,7 @@ static const struct bomb bombs[] = {
 	{ "", "[", 1000000, "", "nests deeper" },
 	{ "", "{\"a\":", 1000000, "1", "cannot be read: an end before" },
 	{ "{\"a\": [", "[],", 100000, "0]}", "'a' has neither" },
-	{ "[", "{},", 1000001, "0]", "item 1 has no path" },
+	{ "[", "{},", 1000001, "0]", "item 1: no item is called as" },
 	{ "[", "[],", 100000, "0]", "item 1 has no path" },
 	{ "{\"\\\"[[[", "[", 250, "\\\\\": 1}", "[[[\\=#1" },
 	{ "{\"a\": ", "9", 100000, "}", "cannot be read" },

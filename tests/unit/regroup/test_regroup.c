@@ -115,7 +115,7 @@ static void regroup(void *argument)
 	assert_non_null(out);
 	for (; n < MAPS_MOST && fixture->maps[n]; n++) {
 		assert_int_equal(name_map_read(fixture->maps[n], strlen(fixture->maps[n]),
-					       names[n], &read[n], NULL), 0);
+					       names[n], NULL, &read[n], NULL), 0);
 		maps[n] = (struct view_map){ read[n], names[n] };
 	}
 	if (fixture->list)
@@ -346,7 +346,7 @@ static void test_many(void **state)
 		if (i % 3)
 			fprintf(out, "%u,c\n", i);
 	fclose(out);
-	assert_int_equal(name_map_read(table, size, "t", &map, NULL), 0);
+	assert_int_equal(name_map_read(table, size, "t", NULL, &map, NULL), 0);
 	maps[0] = (struct view_map){ map, "t" };
 	r = regroup_new(maps, 1, NULL, NULL);
 	for (unsigned i = 0; i < MANY; i++) {

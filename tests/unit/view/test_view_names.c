@@ -194,7 +194,7 @@ static struct name_map *map_of(const char *text)
 	struct name_map *map = NULL;
 	struct error e;
 
-	if (text && name_map_read(text, strlen(text), "a.json", &map, &e) < 0)
+	if (text && name_map_read(text, strlen(text), "a.json", NULL, &map, &e) < 0)
 		fail_msg("%s", e.text);
 	return map;
 }
