@@ -12,13 +12,6 @@
 	"or write the names as a JSON list, [\"a\", \"b\"], in the order of their "      \
 	"labels"
 
-static int class_text_refuse_line(const struct map_input *input, size_t place,
-				  const char *what, struct error *e)
-{
-	return error_set(e, ERROR_DATASET, EBADMSG, "%s: line %zu: %s", input->path,
-			 place, what);
-}
-
 static int visit_rows(const struct map_input *input, const struct class_rows *rows,
 		      struct error *e)
 {
@@ -45,7 +38,7 @@ static int refuse_partly(const struct map_input *input, const struct class_rows 
 
 	while (i + 1 < rows->items.count && rows->items.items[i].numbered)
 		i++;
-	return class_text_refuse_line(
+	return map_refuse_line(
 		input, rows->items.items[i].place,
 		"it has no number and a name, and most other lines do; add what is "
 		"missing, " REMEDY_JSON,
@@ -55,7 +48,7 @@ static int refuse_partly(const struct map_input *input, const struct class_rows 
 static int refuse_twice(const struct map_input *input, const struct map_lines *lines,
 			struct error *e)
 {
-	return class_text_refuse_line(
+	return map_refuse_line(
 		input, lines->items.items[0].place,
 		"it is not clear which column holds the labels, and which the names; "
 		"call them 'id' and 'name' in a first line, " REMEDY_JSON,
@@ -74,8 +67,7 @@ static int visit_form(const struct map_input *input, struct map_lines *lines,
 	if (!err)
 		err = class_rows_classify(&rows, &are);
 	if (err) {
-		err = error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory",
-				input->path);
+		err = error_no_memory(e, input->path);
 	} else if (are == CLASS_ROWS_NUMBERED) {
 		said->numbered = true;
 		said->titles = rows.titles;
@@ -152,7 +144,7 @@ static int visit_names(const struct map_input *input, struct map_lines *lines,
 			"class; remove it",
 			input->path, lines->blank);
 	if (doubt)
-		return class_text_refuse_line(input, lines->items.items[0].place, doubt,
+		return map_refuse_line(input, lines->items.items[0].place, doubt,
 					      e);
 	for (size_t i = 0; i < lines->items.count && !err; i++) {
 		const struct map_line *line = &lines->items.items[i];
@@ -163,8 +155,7 @@ static int visit_names(const struct map_input *input, struct map_lines *lines,
 		pair.value.size = line->size - bullet;
 		map_trim(&pair.value.text, &pair.value.size);
 		if (map_unquote(lines, &pair.value.text, &pair.value.size) < 0)
-			return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory",
-					 input->path);
+			return error_no_memory(e, input->path);
 		err = input->visit(input->context, &pair, e);
 	}
 	return err;

@@ -40,7 +40,7 @@ static int flow_store(struct flow *f, int which, char byte)
 {
 	if (vec_push(&f->texts[which], byte) == 0)
 		return 0;
-	return error_set(f->e, ERROR_SYSTEM, ENOMEM, "%s: out of memory", f->input->path);
+	return error_no_memory(f->e, f->input->path);
 }
 
 /* Behind a backslash: what Python and YAML have in common. */

@@ -4,13 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-static int maps_lines_refuse_line(const struct map_input *input, size_t place,
-				  const char *what, struct error *e)
-{
-	return error_set(e, ERROR_DATASET, EBADMSG, "%s: line %zu: %s", input->path,
-			 place, what);
-}
-
 static bool maps_lines_is_blank(char byte)
 {
 	return byte == ' ' || byte == '\t';
@@ -38,7 +31,7 @@ static int maps_lines_add_line(struct map_lines *lines, const struct map_input *
 	if (*text == '#' || (!lines->items.count && line->size > 2 &&
 			     (memcmp(text, "//", 2) == 0 || memcmp(text, "% ", 2) == 0 ||
 			      memcmp(text, "; ", 2) == 0)))
-		return maps_lines_refuse_line(
+		return map_refuse_line(
 			input, line->place,
 			"it reads like a comment; remove it, or write the names as "
 			"a JSON list, [\"a\", \"b\"]",

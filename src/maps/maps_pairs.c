@@ -88,6 +88,13 @@ bool map_is_json(const struct map_input *input)
 	return i < input->n && (input->bytes[i] == '{' || input->bytes[i] == '[');
 }
 
+int map_refuse_line(const struct map_input *input, size_t line, const char *what,
+		    struct error *e)
+{
+	return error_set(e, ERROR_DATASET, EBADMSG, "%s: line %zu: %s", input->path, line,
+			 what);
+}
+
 size_t map_line_of(const struct map_input *input, const char *at)
 {
 	size_t line = 1;

@@ -75,6 +75,10 @@ int map_visit_table(const struct map_input *input, struct error *e);
  */
 int map_decode_text(struct map_input *input, char **buffer, struct error *e);
 
+/* Refuses the input for what is in a line: -EBADMSG. */
+int map_refuse_line(const struct map_input *input, size_t line, const char *what,
+		    struct error *e);
+
 /* The line, from 1, in which a byte of the input is. */
 size_t map_line_of(const struct map_input *input, const char *at);
 

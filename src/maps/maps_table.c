@@ -33,8 +33,7 @@ struct maps_table {
 static int maps_table_refuse_row(const struct maps_table *t, const char *what,
 				 struct error *e)
 {
-	return error_set(e, ERROR_DATASET, EBADMSG, "%s: line %zu: %s", t->input->path,
-			 t->row_line, what);
+	return map_refuse_line(t->input, t->row_line, what, e);
 }
 
 static bool at_row_end(const struct maps_table *t)

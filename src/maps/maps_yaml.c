@@ -132,8 +132,7 @@ static int visit_element(struct yaml *yaml, size_t i, struct map_pair *pair)
 	pair->value.text = line->text + 1;
 	pair->value.size = line->size - 1;
 	if (clean_value(yaml, &pair->value.text, &pair->value.size, &quoted) < 0)
-		return error_set(yaml->e, ERROR_SYSTEM, ENOMEM, "%s: out of memory",
-				 yaml->input->path);
+		return error_no_memory(yaml->e, yaml->input->path);
 	if (!quoted && find_colon(pair->value.text, pair->value.size))
 		return refuse_yaml(yaml, i, "a mapping in the list of names");
 	pair->order = yaml->items++;
@@ -158,8 +157,7 @@ static int visit_mapping(struct yaml *yaml, size_t i, struct map_pair *pair)
 	value->size = (size_t)(line->text + line->size - value->text);
 	if (clean_value(yaml, &key->text, &key->size, &quoted_key) < 0 ||
 	    clean_value(yaml, &value->text, &value->size, &quoted) < 0)
-		return error_set(yaml->e, ERROR_SYSTEM, ENOMEM, "%s: out of memory",
-				 yaml->input->path);
+		return error_no_memory(yaml->e, yaml->input->path);
 	if (value->size == 0 && !quoted)
 		return refuse_yaml(yaml, i, "a number without a name");
 	if (!map_parse_number(key->text, key->size, &key->number) && !quoted &&

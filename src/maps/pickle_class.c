@@ -13,15 +13,13 @@ static int push_class(struct pickle_reader *r, const char *module, size_t module
 {
 	struct pickle_value value = {.kind = PICKLE_CLASS,
 				     .size = (uint32_t)(module_size + 1 + size)};
-	char *text = arena_alloc(&r->out->arena, (size_t)value.size + 1);
 	int err;
 
-	if (!text)
+	value.text = arena_print(&r->out->arena, "%.*s %.*s", (int)module_size, module,
+				 (int)size, name);
+	if (!value.text)
 		return pickle_no_memory(r);
-	snprintf(text, (size_t)value.size + 1, "%.*s %.*s", (int)module_size, module,
-		 (int)size, name);
-	value.text = text;
-	err = r->policy->name(r->policy->context, text);
+	err = r->policy->name(r->policy->context, value.text);
 	if (err == -ENOTSUP)
 		return pickle_refuse_opcode(r);
 	return err ? err : pickle_push(r, &value);

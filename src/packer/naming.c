@@ -63,18 +63,14 @@ static bool has_rival(const struct pack_scan *scan, size_t i, const char *stem)
 const char *naming_decoded(const struct pack_scan *scan, size_t i, struct arena *arena)
 {
 	const char *path = scan->entries[i].path;
-	size_t stem = (size_t)(naming_extension(path) - path), length = strlen(path);
-	char *out = arena_alloc(arena, length + sizeof(".ppm"));
+	size_t stem = (size_t)(naming_extension(path) - path);
+	char *out = arena_print(arena, "%.*sppm", (int)stem, path);
 
 	if (!out)
 		return NULL;
-	memcpy(out, path, length + 1);
-	out[stem] = 0;
-	if (!has_rival(scan, i, out)) {
-		memcpy(out + stem, "ppm", sizeof("ppm"));
-		return out;
-	}
-	memcpy(out, path, length);
-	memcpy(out + length, ".ppm", sizeof(".ppm"));
+	out[stem] = '\0';
+	if (has_rival(scan, i, out))
+		return arena_print(arena, "%s.ppm", path);
+	out[stem] = 'p';
 	return out;
 }

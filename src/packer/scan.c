@@ -162,16 +162,8 @@ static int kind_of(const struct stat *st)
 /* Joins the folder's path and the name, in the folder's memory. */
 static const char *scan_join(struct pack_scan_folder *folder, const char *name)
 {
-	size_t before = strlen(folder->path), length = strlen(name);
-	char *path = arena_alloc(&folder->arena, before + length + 2);
-
-	if (!path)
-		return NULL;
-	memcpy(path, folder->path, before);
-	if (before)
-		path[before++] = '/';
-	memcpy(path + before, name, length + 1);
-	return path;
+	return arena_print(&folder->arena, "%s%s%s", folder->path, *folder->path ? "/" : "",
+			   name);
 }
 
 static int read_target(struct pack_scan_folder *folder, int fd, const char *name,

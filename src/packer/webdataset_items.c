@@ -174,14 +174,8 @@ static int wds_items_check_pair(const struct member *a, const struct member *b,
 static const char *with_extension(struct plan *plan, const struct member *member,
 				  const char *extension)
 {
-	size_t length = (size_t)(member->extension - member->path);
-	char *path = arena_alloc(&plan->arena, length + strlen(extension) + 1);
-
-	if (path) {
-		memcpy(path, member->path, length);
-		memcpy(path + length, extension, strlen(extension) + 1);
-	}
-	return path;
+	return arena_print(&plan->arena, "%.*s%s", (int)(member->extension - member->path),
+			   member->path, extension);
 }
 
 static int add_label(struct wds_items_making *m, const struct member *member)

@@ -13,7 +13,7 @@
 #include "base/filename.h"
 #include "base/hash.h"
 #include "base/idmap.h"
-#include "base/vec.h"
+#include "base/text.h"
 #include "build/findings.h"
 #include "samples/wds_samples.h"
 
@@ -179,7 +179,7 @@ static char *repeated_keys_name_shards(const struct repeated_keys *restarts)
 
 struct repeated_keys_place {
 	const char *shard;
-	VEC(char) path;
+	struct text path;
 };
 
 /* `d/0.jpg` becomes `d/SHARD-0.jpg`. */
@@ -187,15 +187,13 @@ static int repeated_keys_place_entry(void *context, struct entry *entry)
 {
 	struct repeated_keys_place *place = context;
 	const char *name = filename_of(entry->path);
-	size_t room = strlen(place->shard) + strlen(entry->path) + 2;
 
 	if (entry->kind != ENTRY_FILE)
 		return 0;
-	place->path.count = 0;
-	if (vec_reserve(&place->path, room) < 0)
+	text_cut(&place->path, 0);
+	if (text_print(&place->path, "%.*s%s-%s", (int)(name - entry->path), entry->path,
+		       place->shard, name) < 0)
 		return -ENOMEM;
-	snprintf(place->path.items, room, "%.*s%s-%s", (int)(name - entry->path), entry->path,
-		 place->shard, name);
 	entry->path = place->path.items;
 	return 0;
 }

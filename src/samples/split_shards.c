@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/filename.h"
-#include "base/vec.h"
+#include "base/text.h"
 #include "build/findings.h"
 #include "names/split_words.h"
 #include "samples/wds_samples.h"
@@ -28,21 +28,19 @@ bool splits_are_several(const struct source_set *sources)
 
 struct split_shards_place {
 	const char *split;
-	VEC(char) path;
+	struct text path;
 };
 
 static int split_shards_place_entry(void *context, struct entry *entry)
 {
 	struct split_shards_place *place = context;
 	const char *path = wds_plain_path(entry->path);
-	size_t room = strlen(place->split) + strlen(path) + 2;
 
 	if (split_is_word(path, strcspn(path, "/")))
 		return 0;
-	place->path.count = 0;
-	if (vec_reserve(&place->path, room) < 0)
+	text_cut(&place->path, 0);
+	if (text_print(&place->path, "%s/%s", place->split, path) < 0)
 		return -ENOMEM;
-	snprintf(place->path.items, room, "%s/%s", place->split, path);
 	entry->path = place->path.items;
 	return 0;
 }

@@ -115,17 +115,10 @@ static int view_by_place(const void *left, const void *right)
 /* Shards may have their labels in different members: ".cls, .json". */
 static int join_sources(struct view *view, struct array *array, const char *other)
 {
-	size_t room = strlen(array->source) + strlen(other) + sizeof(", ");
-	char *both;
-
 	if (!array->in_words || strstr(array->source, other))
 		return 0;
-	both = arena_alloc(&view->arena, room);
-	if (!both)
-		return -ENOMEM;
-	snprintf(both, room, "%s, %s", array->source, other);
-	array->source = both;
-	return 0;
+	array->source = arena_print(&view->arena, "%s, %s", array->source, other);
+	return array->source ? 0 : -ENOMEM;
 }
 
 /* Adds what another shard has. Labels that one of them lacks are no labels. */
@@ -292,18 +285,10 @@ static int choose_forms(struct view *view)
 
 static int choose_directory(struct view *view, struct array *array, bool split_is_enough)
 {
-	size_t room = strlen(array->split) + strlen(array->name) + 2;
-	char *path = arena_alloc(&view->arena, room);
-
-	if (!path)
-		return -ENOMEM;
-	if (split_is_enough)
-		snprintf(path, room, "%s", array->split);
-	else
-		snprintf(path, room, "%s%s%s", array->split, *array->split ? "/" : "",
-			 array->name);
-	array->directory = path;
-	return 0;
+	array->directory = split_is_enough ? array->split :
+		arena_print(&view->arena, "%s%s%s", array->split, *array->split ? "/" : "",
+			    array->name);
+	return array->directory ? 0 : -ENOMEM;
 }
 
 /* Arrays that are a class each share a split's directory; no two are the same class. */
