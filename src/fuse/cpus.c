@@ -45,13 +45,13 @@ static int parse_list(const char *list, struct mask *out)
 /* The kernel reduces a mask to the processors that the cgroup allows. */
 static void widen(void)
 {
-	unsigned before = processors_count();
+	unsigned before = processors_allowed();
 	struct mask all;
 
 	memset(&all, 0xff, sizeof(all));
-	if (sched_setaffinity(0, sizeof(all), all.sets) == 0 && processors_count() > before)
+	if (sched_setaffinity(0, sizeof(all), all.sets) == 0 && processors_allowed() > before)
 		log_info("runs on %u processors instead of the %u it was started on; "
-			 "-o cpus=inherit keeps to those", processors_count(), before);
+			 "-o cpus=inherit keeps to those", processors_allowed(), before);
 }
 
 int cpus_apply(const char *cpus, struct error *e)

@@ -2,13 +2,20 @@
 #include "os/cgroup.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "os/mountline.h"
 
-enum { LEVELS_MOST = 64 };
+enum {
+	LEVELS_MOST = 64,
+	READ_BYTES = 16 * 1024,
+	TABLE_MOST = 64 << 20, /* of /proc/self/mountinfo */
+};
 
 enum version { OLD, NEW, VERSIONS };
 
@@ -19,6 +26,30 @@ struct hierarchy {
 	const char *below; /* path from the mounted root to the group; within `own` */
 	size_t hidden;     /* length of the part of the path that is not mounted */
 };
+
+char *cgroup_read_text(const char *folder, const char *name)
+{
+	CLEANUP(cleanup_free) char *path = NULL;
+	CLEANUP(cleanup_close) int fd = -1;
+	VEC(char) text = VEC_INIT;
+	ssize_t n = 1;
+
+	if (asprintf(&path, "%s/%s", folder, name) < 0) {
+		path = NULL;
+		return NULL;
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	while (n > 0 && text.count < TABLE_MOST) {
+		if (vec_reserve(&text, READ_BYTES + 1) < 0) {
+			vec_free(&text);
+			return NULL;
+		}
+		n = fd < 0 ? 0 : read(fd, text.items + text.count, READ_BYTES);
+		text.count += n > 0 ? (size_t)n : 0;
+	}
+	text.items[text.count] = '\0';
+	return text.items;
+}
 
 /* Is `word` in a comma-separated list? */
 static bool cgroup_has_word(const char *list, const char *word)
@@ -47,7 +78,7 @@ static char *next_line(char **at)
 }
 
 /* `4:memory:/job_7/step_0`, or of version 2 `0::/job_7/step_0`. */
-static void parse_group(char *line, struct hierarchy *hierarchies)
+static void parse_group(char *line, const char *controller, struct hierarchy *hierarchies)
 {
 	char *controllers = strchr(line, ':');
 	char *path = controllers ? strchr(controllers + 1, ':') : NULL;
@@ -58,7 +89,7 @@ static void parse_group(char *line, struct hierarchy *hierarchies)
 	*path++ = '\0';
 	if (strcmp(line, "0") == 0 && *controllers == '\0')
 		hierarchies[NEW].own = path;
-	else if (cgroup_has_word(controllers, "memory"))
+	else if (cgroup_has_word(controllers, controller))
 		hierarchies[OLD].own = path;
 }
 
@@ -112,7 +143,7 @@ static void offer_mount(struct hierarchy *hierarchy, const char *root, char *mou
 	hierarchy->hidden = strlen(root);
 }
 
-static void parse_mount(char *line, struct hierarchy *hierarchies)
+static void parse_mount(char *line, const char *controller, struct hierarchy *hierarchies)
 {
 	char *root, *mountpoint, *type, *word;
 
@@ -130,7 +161,7 @@ static void parse_mount(char *line, struct hierarchy *hierarchies)
 	if (strcmp(type, "cgroup2") == 0)
 		offer_mount(&hierarchies[NEW], root, mountpoint);
 	else if (strcmp(type, "cgroup") == 0 &&
-		 cgroup_has_word(mountline_field(&line), "memory"))
+		 cgroup_has_word(mountline_field(&line), controller))
 		offer_mount(&hierarchies[OLD], root, mountpoint);
 }
 
@@ -170,8 +201,8 @@ static int add_levels(const char *root, const struct hierarchy *hierarchy, bool 
 	return 0;
 }
 
-int cgroup_memory_levels(const char *root, const char *cgroup, const char *mountinfo,
-			 struct cgroup_levels *out)
+int cgroup_find_levels(const char *root, const char *controller, const char *cgroup,
+		       const char *mountinfo, struct cgroup_levels *out)
 {
 	struct hierarchy hierarchies[VERSIONS] = { { 0 } };
 	CLEANUP(cleanup_free) char *groups = strdup(cgroup);
@@ -182,9 +213,9 @@ int cgroup_memory_levels(const char *root, const char *cgroup, const char *mount
 	if (err)
 		return err;
 	for (at = groups; (line = next_line(&at));)
-		parse_group(line, hierarchies);
+		parse_group(line, controller, hierarchies);
 	for (at = mounts; (line = next_line(&at));)
-		parse_mount(line, hierarchies);
+		parse_mount(line, controller, hierarchies);
 	for (int i = 0; i < VERSIONS && !err; i++) {
 		if (hierarchies[i].mountpoint)
 			err = add_levels(root, &hierarchies[i], i == OLD, out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cgroup.h: the control groups that limit this process's memory, as folders.
+ * cgroup.h: the control groups that limit this process, as folders.
  *
  * Version 1, version 2, and both at once; also in containers, which may mount only a part
  * of the hierarchy.
@@ -23,11 +23,18 @@ struct cgroup_levels {
 };
 
 /*
- * Adds the levels that /proc/self/cgroup and /proc/self/mountinfo list; their texts are
- * given, and `root` stands before each path. Malformed lines are skipped. 0 or -ENOMEM.
+ * Adds the levels of a controller ("memory", "cpu") that /proc/self/cgroup and
+ * /proc/self/mountinfo list; their texts are given, and `root` stands before each path.
+ * Malformed lines are skipped. 0 or -ENOMEM.
  */
-int cgroup_memory_levels(const char *root, const char *cgroup, const char *mountinfo,
-			 struct cgroup_levels *out);
+int cgroup_find_levels(const char *root, const char *controller, const char *cgroup,
+		       const char *mountinfo, struct cgroup_levels *out);
+
+/*
+ * The text of a file of the kernel's, of any size: the caller frees it; "" where it cannot
+ * be read, NULL: out of memory.
+ */
+char *cgroup_read_text(const char *folder, const char *name);
 void cgroup_levels_free(struct cgroup_levels *levels);
 
 #endif

@@ -19,8 +19,6 @@
 
 enum {
 	STAT_BYTES = 16 * 1024, /* memory.stat and /proc/meminfo have 1 to 4 KiB */
-	READ_BYTES = 16 * 1024,
-	TABLE_MOST = 64 << 20,  /* of /proc/self/mountinfo */
 	RETURNED_LEAST = 128 * 1024,
 	PERCENT_MOST = 95,
 	PERCENT_DEFAULT = 50,   /* of the available memory */
@@ -89,31 +87,6 @@ void memory_return_freed(void)
 #ifdef M_MMAP_THRESHOLD
 	mallopt(M_MMAP_THRESHOLD, RETURNED_LEAST);
 #endif
-}
-
-/* A file of any size: owned, "" where it cannot be read, NULL: no memory. */
-static char *read_whole(const char *root, const char *name)
-{
-	CLEANUP(cleanup_free) char *path = NULL;
-	CLEANUP(cleanup_close) int fd = -1;
-	VEC(char) text = VEC_INIT;
-	ssize_t n = 1;
-
-	if (asprintf(&path, "%s/%s", root, name) < 0) {
-		path = NULL;
-		return NULL;
-	}
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	while (n > 0 && text.count < TABLE_MOST) {
-		if (vec_reserve(&text, READ_BYTES + 1) < 0) {
-			vec_free(&text);
-			return NULL;
-		}
-		n = fd < 0 ? 0 : read(fd, text.items + text.count, READ_BYTES);
-		text.count += n > 0 ? (size_t)n : 0;
-	}
-	text.items[text.count] = '\0';
-	return text.items;
 }
 
 /* The number at the beginning of a text; `otherwise` without one, as in "max". */
@@ -223,21 +196,22 @@ static void read_machine(const struct memory *memory, struct memory_state *state
 /* Finds the groups, unless the process is still in the same ones. */
 static int find_levels(struct memory *memory)
 {
-	CLEANUP(cleanup_free) char *group = read_whole(memory->root, "proc/self/cgroup");
+	CLEANUP(cleanup_free) char *group = cgroup_read_text(memory->root, "proc/self/cgroup");
 	CLEANUP(cleanup_free) char *mountinfo = NULL;
 
 	if (!group)
 		return -ENOMEM;
 	if (memory->group && strcmp(group, memory->group) == 0)
 		return 0;
-	mountinfo = read_whole(memory->root, "proc/self/mountinfo");
+	mountinfo = cgroup_read_text(memory->root, "proc/self/mountinfo");
 	if (!mountinfo)
 		return -ENOMEM;
 	free(memory->group);
 	memory->group = group;
 	group = NULL;
 	cgroup_levels_free(&memory->levels);
-	return cgroup_memory_levels(memory->root, memory->group, mountinfo, &memory->levels);
+	return cgroup_find_levels(memory->root, "memory", memory->group, mountinfo,
+				  &memory->levels);
 }
 
 int memory_open(const char *root, struct memory **out)

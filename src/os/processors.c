@@ -2,11 +2,15 @@
 #include "os/processors.h"
 
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "os/cpu_quota.h"
 
 enum { PROCESSORS_MOST = 8192 }; /* a cpu_set_t has 1,024, and then the call fails */
 
@@ -21,7 +25,54 @@ static bool find_processors(struct processors *p)
 	return sched_getaffinity(0, sizeof(p->sets), p->sets) == 0;
 }
 
+/* The quota of the first call: a sandboxed process could read none. */
+static const struct cpu_quota *processors_quota(void)
+{
+	static const struct cpu_quota none;
+	static struct cpu_quota *_Atomic known;
+	struct cpu_quota *before = atomic_load(&known), *found;
+
+	if (before)
+		return before;
+	found = malloc(sizeof(*found));
+	if (!found)
+		return &none;
+	cpu_quota_read("", found);
+	if (atomic_compare_exchange_strong(&known, &before, found))
+		return found;
+	cpu_quota_free(found);
+	free(found);
+	return before;
+}
+
 unsigned processors_count(void)
+{
+	unsigned allowed = processors_allowed();
+	unsigned filled = (processors_quota()->thousandths + 999) / 1000;
+
+	return filled && filled < allowed ? filled : allowed;
+}
+
+uint64_t processors_spare_of(unsigned thousandths, uint64_t ns, uint64_t before,
+			     uint64_t now)
+{
+	uint64_t most = ns / 1000 * thousandths, taken = before && now ? now - before : 0;
+
+	if (!thousandths)
+		return UINT64_MAX;
+	return most > taken ? most - taken : 0;
+}
+
+uint64_t processors_spare_ns(uint64_t ns, uint64_t *used)
+{
+	const struct cpu_quota *quota = processors_quota();
+	uint64_t before = *used;
+
+	*used = cpu_quota_used_ns(quota);
+	return processors_spare_of(quota->thousandths, ns, before, *used);
+}
+
+unsigned processors_allowed(void)
 {
 	struct processors p;
 	int n = 0;

@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "os/child.h"
+#include "os/processors.h"
 #include "os/memory.h"
 #include "os/rights.h"
 #include "os/syscalls.h"
@@ -114,6 +115,7 @@ int sandbox_enter(struct error *e)
 	int err;
 
 	tzset(); /* reads a file, which is impossible later */
+	processors_count(); /* likewise */
 	setrlimit(RLIMIT_CORE, &none);
 	limit_memory();
 	err = rights_become_nobody(e);

@@ -47,11 +47,13 @@ unsigned pace_threads(uint64_t idle_ns, uint64_t own_ns, uint64_t ns)
 static void pace_measure(struct pace *pace, uint64_t ns)
 {
 	uint64_t idle = processors_idle_ns(), before = pace->idle_ns;
+	uint64_t spare = processors_spare_ns(ns, &pace->used_ns);
 	uint64_t own = atomic_exchange(&pace->own_ns, 0);
+	uint64_t left = before && idle > before ? idle - before : 0;
 
 	pace->idle_ns = idle;
 	atomic_store(&pace->threads,
-		     before && idle > before ? pace_threads(idle - before, own, ns) : 0);
+		     left ? pace_threads(left < spare ? left : spare, own, ns) : 0);
 }
 
 void pace_update(struct pace *pace, int64_t now_ms)

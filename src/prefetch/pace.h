@@ -25,6 +25,7 @@ struct pace {
 	_Atomic unsigned threads;   /* idle processors at the last check */
 	struct periodic check;
 	uint64_t idle_ns;           /* at the last check; of the thread that makes it */
+	uint64_t used_ns;           /* likewise: of the control group with a quota */
 };
 
 void pace_init(struct pace *pace);

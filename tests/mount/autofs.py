@@ -16,6 +16,9 @@ filesystem is there, and what the process lists:
     type overlay
     listed file folder
 
+and, where AUTOFS_THEN is a command of bash that does something with the place, $1, then
+also its status: `then 0`.
+
 COMMAND that takes too long is killed (`status hangs`). All that is mounted on FOLDER is
 taken away at the end.
 """
@@ -109,6 +112,9 @@ def main():
         status = run([word.replace("{}", place) for word in command])
         fcntl.ioctl(root, READY if status == 0 else FAIL, token)
         say_what_is_there(place, lister)
+        if "AUTOFS_THEN" in os.environ:
+            then = ["bash", "-c", os.environ["AUTOFS_THEN"], "bash", place]
+            print("then", subprocess.run(then, start_new_session=True).returncode)
     finally:
         fcntl.ioctl(root, CATATONIC, 0)  # whoever still waits is let go
         os.close(root)

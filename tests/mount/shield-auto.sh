@@ -202,6 +202,42 @@ peers() {
 	check "shared: the peer's is gone" not_mounted "$work/peer/mnt"
 }
 
+for_a_user() {
+	local log=$work/users-log
+	touch "$log"
+	chown 65534 "$log"
+	begin "user=" user=nobody
+	reads terminal
+	comes "user="
+	check "user=: the user reads" as_nobody cmp "$tree/one/1" "$mnt/one/1"
+	reader_ends "user="
+	left "user="
+}
+
+# automounted KIND PLACE: the automounter's process group alone may mount there.
+automounted() {
+	rm -f "$work/stop"
+	: >"$log"
+	AUTOFS_THEN="exec '$python' '$helpers/shield_reader.py' terminal \"\$1\" '$tree' '$work/stop'" \
+		timeout -k 5 120 "$python" "$helpers/autofs.py" "$1" "$mnt" \
+		"$granaryfs" -o "allow_other,log=$log" "$packed" {} >"$work/said" 2>&1 &
+	started+=($!)
+	check "automounted, $1: it comes" wait_until 30 is_shielded "$2" ||
+		diag "$(cat "$log" "$work/said")"
+	touch "$work/stop"
+	wait "$!"
+	ok $? "automounted, $1: the automounter is through"
+	check "automounted, $1: the reader saw nothing of it" grep -q -x "then 0" "$work/said"
+	check "automounted, $1: no process" wait_until 20 no_daemon "$2"
+}
+
+# The command has a copy of the mount, out of the daemon's reach.
+privately() {
+	check "granary run: it is there from the start" grep -q ' overlay .*/granaryfs@' \
+		<(timeout 30 "$granary" run -o allow_other "$packed:$mnt" -- cat /proc/self/mounts)
+	check "granary run: no process" wait_until 20 no_daemon "$mnt"
+}
+
 # ---- Who unmounts it -----------------------------------------------------------------
 
 expires() {
@@ -254,6 +290,10 @@ with_kills
 works_in_it
 mounted_in_it
 peers
+for_a_user
+automounted direct "$mnt"
+automounted indirect "$mnt/name"
+privately
 expires
 unmounted_meanwhile
 finish

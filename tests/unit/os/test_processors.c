@@ -52,7 +52,38 @@ static void test_a_thread_takes_processor_time(void **state)
 	assert_true(processors_thread_ns() > before);
 }
 
+static const struct {
+	const char *name;
+	unsigned thousandths;
+	uint64_t before, now, spare;
+} quotas[] = {
+	{ "none", 0, 100, 200, UINT64_MAX },
+	{ "two processors, one taken", 2000, 5000000, 205000000, 200000000 },
+	{ "half of one, idle", 500, 5000000, 5000000, 100000000 },
+	{ "half of one, all taken", 500, 5000000, 105000000, 0 },
+	{ "a burst above it", 500, 5000000, 405000000, 0 },
+	{ "an unknown time", 1500, 0, 205000000, 300000000 },
+	{ "a time that can no longer be read", 1500, 5000000, 0, 300000000 },
+};
+
+static void test_quotas(void **state)
+{
+	size_t i = unit_row(state);
+
+	assert_int_equal(processors_spare_of(quotas[i].thousandths, 200000000,
+					     quotas[i].before, quotas[i].now),
+			 quotas[i].spare);
+}
+
+static void test_no_more_processors_than_are_allowed(void **state)
+{
+	(void)state;
+	assert_in_range(processors_count(), 1, processors_allowed());
+}
+
 static const struct CMUnitTest tests[] = {
+	unit_table(test_quotas, quotas, name),
+	cmocka_unit_test(test_no_more_processors_than_are_allowed),
 	cmocka_unit_test(test_one_processor_is_idle_for_less_time_than_all),
 	cmocka_unit_test(test_idle_time_only_grows),
 	cmocka_unit_test(test_a_thread_takes_processor_time),
