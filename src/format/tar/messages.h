@@ -30,6 +30,9 @@ int tar_refuse_truncated(const struct tar_place *place, const char *member,
 /* It is a part of a tar in several volumes, and begins inside `file`. */
 int tar_refuse_volume(const struct tar_place *place, const char *file);
 
+/* It ends inside the member whose header is at `header`. */
+int tar_refuse_lost(const struct tar_place *place, uint64_t header);
+
 /* It ends inside the header that begins at `header`. */
 int tar_refuse_cut(const struct tar_place *place, uint64_t header);
 

@@ -7,6 +7,7 @@
 
 #include "base/checked.h"
 #include "format/tar/header.h"
+#include "names/tar_suffixes.h"
 
 enum { /* of a header block */
 	REST = 500, /* of which nothing is known */
@@ -120,17 +121,14 @@ bool tar_plain_parse(const unsigned char *block, struct tar_plain *out)
 	return !out->directory || out->size == 0;
 }
 
-static bool ends_in_suffix(const char *path)
+static bool is_called_tar(const char *path)
 {
-	static const char suffix[] = ".tar";
-	size_t n = strlen(path), m = strlen(suffix);
-
-	return n > m && path[n - m - 1] != '/' && strcasecmp(path + n - m, suffix) == 0;
+	return tar_suffix_length(path, strlen(path)) > 0;
 }
 
 void tar_offer_nested(struct scan *scan, struct entry *entry, uint64_t offset)
 {
-	if (!scan->offer || entry->size == 0 || !ends_in_suffix(entry->path))
+	if (!scan->offer || entry->size == 0 || !is_called_tar(entry->path))
 		return;
 	entry->nested = scan->offer(scan, entry->path, offset, entry->size);
 	if (entry->nested)
@@ -179,7 +177,7 @@ static bool may_go_on(const struct scan *scan, const struct tar_run *run,
 {
 	return !run->cancelled || (!atomic_load_explicit(run->cancelled,
 							 memory_order_relaxed) &&
-				   !(scan->offer && ends_in_suffix(plain->path)));
+				   !(scan->offer && is_called_tar(plain->path)));
 }
 
 int tar_plain_run(struct scan *scan, struct tar_window *window, struct tar_run *run,
@@ -200,6 +198,7 @@ int tar_plain_run(struct scan *scan, struct tar_window *window, struct tar_run *
 		if (scan->advance)
 			scan->advance(scan, end - run->end);
 		run->last = run->end;
+		run->data_end = run->end + TAR_BLOCK + plain.size;
 		run->end = end;
 		run->members++;
 	}
