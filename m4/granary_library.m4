@@ -23,13 +23,14 @@ GRANARY_OPTIONAL([nettle], [NETTLE], [nettle >= 3.4], [nettle], [nettle-dev],
 	[SHA-256: granary verify --checksums, --write-checksums])
 GRANARY_OPTIONAL([images], [IMAGES], [libjpeg libpng], [libjpeg and libpng],
 	[libjpeg-dev, libpng-dev], [granary pack --decode])
-GRANARY_OPTIONAL([zlib], [ZLIB], [zlib], [zlib], [zlib1g-dev],
-	[nothing but tests, which compare with it])
+GRANARY_OPTIONAL([zlib], [ZLIB], [zlib], [zlib], [zlib1g-dev], [gzip-compressed tars])
+GRANARY_OPTIONAL([isal], [ISAL], [libisal >= 2.30], [ISA-L], [libisal-dev],
+	[the fast decoder of gzip-compressed tars; zlib decodes them too])
 
 AS_IF([test "$with_hdf5" != no], [GRANARY_QUIETEN([HDF5])])
 AS_IF([test "$with_squashfs" != no], [GRANARY_SQUASHFS])
-CODECS_CFLAGS="$DEFLATE_CFLAGS $LZ4_CFLAGS $ZSTD_CFLAGS $LZMA_CFLAGS $BZIP2_CFLAGS $LZO_CFLAGS $LZF_CFLAGS $BLOSC_CFLAGS"
-CODECS_LIBS="$DEFLATE_LIBS $LZ4_LIBS $ZSTD_LIBS $LZMA_LIBS $BZIP2_LIBS $LZO_LIBS $LZF_LIBS $BLOSC_LIBS"
+CODECS_CFLAGS="$DEFLATE_CFLAGS $LZ4_CFLAGS $ZSTD_CFLAGS $LZMA_CFLAGS $BZIP2_CFLAGS $LZO_CFLAGS $LZF_CFLAGS $BLOSC_CFLAGS $ZLIB_CFLAGS $ISAL_CFLAGS"
+CODECS_LIBS="$DEFLATE_LIBS $LZ4_LIBS $ZSTD_LIBS $LZMA_LIBS $BZIP2_LIBS $LZO_LIBS $LZF_LIBS $BLOSC_LIBS $ZLIB_LIBS $ISAL_LIBS"
 AC_SUBST([CODECS_CFLAGS])
 AC_SUBST([CODECS_LIBS])
 AH_TOP([/* For tables whose rows name a library: what is always there. */

@@ -23,6 +23,7 @@
 #include "build/builder.h"
 #include "build/findings.h"
 #include "build/paths.h"
+#include "names/packed_suffixes.h"
 
 struct builder *builder_new(enum duplicates duplicates,
 			    const struct builder_defaults *defaults,
@@ -55,6 +56,7 @@ void builder_free(struct builder *b)
 	vec_free(&b->recent_path);
 	vec_free(&b->attrs);
 	vec_free(&b->volumes);
+	builder_free_streams(b);
 	vec_free(&b->chunks);
 	vec_free(&b->arrays);
 	vec_free(&b->literals);
@@ -463,14 +465,18 @@ enum { RELEASE_EVERY = 4096 };
 static int apply_log(struct builder *b, struct entries *log, uint32_t base,
 		     struct error *e);
 
-/* The path without its suffix: "n01440764" for "n01440764.tar". */
+/* The path without its suffix: "n01440764" for "n01440764.tar" or "n01440764.tar.gz". */
 static const char *without_suffix(struct builder *b, const char *path)
 {
 	struct path_split split = path_split(path);
+	size_t suffix = packed_suffix_length(split.leaf, split.leaf_length);
 	const char *dot;
 
 	if (split.leaf_length == 0)
 		return path;
+	if (suffix)
+		return arena_copy(&b->arena, path,
+				  (size_t)(split.leaf - path) + split.leaf_length - suffix);
 	dot = memrchr(split.leaf, '.', split.leaf_length);
 	if (!dot || dot == split.leaf)
 		return path;

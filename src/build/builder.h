@@ -101,6 +101,11 @@ struct builder {
 	VEC(struct volume_chunk) chunks;
 	VEC(struct volume_array) arrays;
 	VEC(uint8_t) literals;
+	const struct stream_record *streams;
+	uint32_t stream_count;
+	uint32_t *stream_volumes; /* by stream: its volume, or NO_ID */
+	VEC(struct volume_point) points;
+	VEC(uint8_t) windows;
 	VEC(struct pending_link) pending;
 	VEC(const char *) labels; /* by shard */
 	VEC(uint32_t) firsts;     /* by shard: its first name */
@@ -125,6 +130,13 @@ struct builder {
 	const char *long_example;
 	const char *replaced_example;
 };
+
+/*
+ * Changes the source of a log's volume to that of the index: a stream becomes a volume
+ * where it is none yet. 0, -ENOMEM, or -EINVAL: there is no such stream.
+ */
+int builder_locate_source(struct builder *b, uint32_t *source);
+void builder_free_streams(struct builder *b);
 
 /* Finds a name in a directory: its number, or NO_ID. 0 or -ENOMEM. */
 int names_find(struct builder *b, uint32_t parent, const char *text, size_t length,

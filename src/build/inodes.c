@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "build/builder.h"
+#include "build/streams.h"
 
 int builder_no_memory(struct error *e)
 {
@@ -79,18 +80,32 @@ static const struct entry_xattr *store_inode_xattrs(struct builder *b,
 }
 
 /* Raw volumes are equal if their windows are, in any log. */
-static bool same_volume(const struct builder *b, const struct built_volume *have,
-			const struct entries *log, uint32_t number)
+static bool same_volume(const struct built_volume *have, const struct built_volume *want)
 {
-	const struct volume_desc *want = entries_volume(log, number);
-
-	if (have->is.kind != want->kind)
+	if (have->is.kind != want->is.kind)
 		return false;
-	if (want->kind != VOLUME_RAW)
-		return have->log == log && have->shard == b->shard &&
-		       have->number == number;
-	return have->is.source == want->source && have->is.base == want->base &&
-	       have->is.length == want->length && have->is.guard == want->guard;
+	if (want->is.kind != VOLUME_RAW)
+		return have->log == want->log && have->shard == want->shard &&
+		       have->number == want->number;
+	return have->is.source == want->is.source && have->is.base == want->is.base &&
+	       have->is.length == want->is.length && have->is.guard == want->is.guard;
+}
+
+/*
+ * A volume as it will be in the index. The length of a stream may have been unknown when
+ * the log got a volume on it.
+ */
+static int describe_volume(struct builder *b, const struct entries *log, uint32_t number,
+			   struct built_volume *out)
+{
+	uint32_t stream;
+
+	*out = (struct built_volume){ *entries_volume(log, number), log, b->shard, number };
+	stream = out->is.source & ~VOLUME_ON_STREAM;
+	if (out->is.source & VOLUME_ON_STREAM && out->is.kind == VOLUME_RAW &&
+	    stream < b->stream_count && out->is.base <= b->streams[stream].length)
+		out->is.length = b->streams[stream].length - out->is.base;
+	return builder_locate_source(b, &out->is.source);
 }
 
 static int store_literals(struct builder *b, const void *bytes, size_t size, uint64_t *at)
@@ -138,10 +153,12 @@ static int store_contents(struct builder *b, const struct entries *log, uint32_t
 /* The builder's number for a volume of a log. */
 static uint32_t map_volume(struct builder *b, const struct entries *log, uint32_t number)
 {
-	struct built_volume added = { *entries_volume(log, number), log, b->shard, number };
+	struct built_volume added;
 
+	if (describe_volume(b, log, number, &added) < 0)
+		return NO_ID;
 	for (size_t i = b->volumes.count; i-- > 0;) {
-		if (same_volume(b, &b->volumes.items[i], log, number))
+		if (same_volume(&b->volumes.items[i], &added))
 			return (uint32_t)i;
 	}
 	if (b->volumes.count >= LAYOUT_VOLUME_LIMIT ||

@@ -4,7 +4,7 @@
  *
  * "n01440764.tar", nested, is shown as the directory "n01440764"; its own name is gone. A
  * symbolic link to the name is changed to the directory, and a hard link becomes a
- * symbolic link, for a directory has one name. If the link's own name ends in ".tar", it
+ * symbolic link, for a directory has one name. If the link's own name ends like a tar's, it
  * is shortened too, unless the shorter name is taken. Paths are resolved by text, without
  * following links.
  */
@@ -13,6 +13,7 @@
 
 #include "build/builder.h"
 #include "build/paths.h"
+#include "names/packed_suffixes.h"
 
 enum { ROUNDS = 8 }; /* of links to links */
 
@@ -49,7 +50,7 @@ static bool is_opened(const struct builder *b, uint32_t name)
 static int find_opened(struct builder *b, uint32_t from, const char *target, uint32_t *out)
 {
 	const char *end = target + bare_length(target);
-	size_t length;
+	size_t suffix = packed_suffix_length(target, (size_t)(end - target)), length;
 	int err = 0;
 
 	*out = *target == '/' ? (uint32_t)NO_ID : from;
@@ -62,7 +63,7 @@ static int find_opened(struct builder *b, uint32_t from, const char *target, uin
 		else if (!path_is_dot(at, length))
 			err = names_find(b, directory, at, length, out);
 		if (!err && at + length == end)
-			err = *out == NO_ID ? names_find(b, directory, at, length - PATH_SUFFIX, out) :
+			err = *out == NO_ID ? names_find(b, directory, at, length - suffix, out) :
 					      (*out = NO_ID, 0);
 		at = next;
 	}
@@ -76,7 +77,8 @@ static int nested_set_target(struct builder *b, uint32_t number, const char *tar
 			     unsigned up)
 {
 	struct inode *inode = &b->inodes.items[number];
-	size_t n = bare_length(target) - PATH_SUFFIX, size = 3 * (size_t)up + n;
+	size_t bare = bare_length(target), n = bare - packed_suffix_length(target, bare);
+	size_t size = 3 * (size_t)up + n;
 	char *text = arena_alloc(&b->arena, size + 1);
 
 	if (!text)
@@ -116,15 +118,16 @@ static int shorten_name(struct builder *b, uint32_t id)
 {
 	const struct builder_name *name = &b->names.items[id];
 	char text[UINT8_MAX + 1];
-	size_t n = name->length;
+	size_t n = name->length, suffix;
 	uint32_t other;
 
 	memcpy(text, text_of(b, name), n); /* texts may move */
-	if (!path_has_packed_suffix(text, n))
+	suffix = packed_suffix_length(text, n);
+	if (suffix == 0)
 		return 0;
-	if (names_find(b, name->parent, text, n - PATH_SUFFIX, &other) < 0)
+	if (names_find(b, name->parent, text, n - suffix, &other) < 0)
 		return -ENOMEM;
-	return other == NO_ID ? names_rename(b, id, text, n - PATH_SUFFIX) : 0;
+	return other == NO_ID ? names_rename(b, id, text, n - suffix) : 0;
 }
 
 /* The number of levels from a name's directory up to `base`. */
@@ -172,7 +175,7 @@ int builder_retarget_links(struct builder *b)
 		const char *target = target_of(b, &b->inodes.items[name->inode]);
 
 		if (target && !name->dead && inode_of(b, name->parent)->kind == TREE_DIRECTORY &&
-		    path_has_packed_suffix(target, bare_length(target)))
+		    packed_suffix_length(target, bare_length(target)))
 			r = vec_push(&links, (uint32_t)i);
 	}
 	for (unsigned round = 0; turned && round < ROUNDS && r >= 0; round++) {

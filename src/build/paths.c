@@ -2,7 +2,6 @@
 #include "build/paths.h"
 
 #include <string.h>
-#include <strings.h>
 
 bool path_is_dot(const char *text, size_t length)
 {
@@ -89,21 +88,4 @@ bool path_is_reserved(const char *path)
 		path = next;
 	}
 	return false;
-}
-
-static bool has_suffix(const char *path, size_t length, const char *suffix)
-{
-	return length > PATH_SUFFIX && path[length - PATH_SUFFIX - 1] != '/' &&
-	       strncasecmp(path + length - PATH_SUFFIX, suffix, PATH_SUFFIX) == 0;
-}
-
-bool path_is_npz(const char *path, size_t length)
-{
-	return has_suffix(path, length, ".npz");
-}
-
-bool path_has_packed_suffix(const char *path, size_t length)
-{
-	return has_suffix(path, length, ".tar") || has_suffix(path, length, ".zip") ||
-	       path_is_npz(path, length);
 }

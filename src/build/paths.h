@@ -38,14 +38,6 @@ struct path_split path_split(const char *path);
 /* Is every component at most `limit` bytes long? */
 bool path_fits(const char *path, size_t limit);
 
-/*
- * Does the path end in ".tar", ".zip" or ".npz" (in either case), behind a name? Packed
- * files inside packed files are named so.
- */
-enum { PATH_SUFFIX = 4 }; /* bytes of each */
-bool path_has_packed_suffix(const char *path, size_t length);
-bool path_is_npz(const char *path, size_t length);
-
 #define PATH_RESERVED ".granaryfs"
 
 /* Is it PATH_RESERVED, which the daemon uses at the root of a mount, or below? */

@@ -382,7 +382,10 @@ static int seal_tables(struct seal *s, const struct builder_source *sources,
 	    image_append(s->image, SECTION_ARRAYS, b->arrays.items,
 			 b->arrays.count * sizeof(struct volume_array)) < 0 ||
 	    image_append(s->image, SECTION_LITERALS, b->literals.items,
-			 b->literals.count) < 0)
+			 b->literals.count) < 0 ||
+	    image_append(s->image, SECTION_POINTS, b->points.items,
+			 b->points.count * sizeof(struct volume_point)) < 0 ||
+	    image_append(s->image, SECTION_WINDOWS, b->windows.items, b->windows.count) < 0)
 		return -ENOMEM;
 	return image_append(s->image, SECTION_SUMMARY, &s->summary,
 			    sizeof(s->summary)) < 0 ? -ENOMEM : 0;

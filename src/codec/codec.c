@@ -131,20 +131,27 @@ static void context_release(const struct step *step, void *context)
 	step->codec->context_free(context);
 }
 
-static ssize_t undo(const struct step *step, const void *in, size_t n, void *out)
+static ssize_t undo_at(const struct step *step, const struct codec_entry *entry,
+		       const void *in, size_t n, void *out)
 {
 	const struct codec *codec = step->codec;
 	void *context;
 	ssize_t got;
 
-	if (!codec->decode_with)
+	if (codec->decode)
 		return codec->decode(in, n, out, step->room, step->parameter);
 	context = context_acquire(step);
 	if (!context)
 		return -ENOMEM;
-	got = codec->decode_with(context, in, n, out, step->room);
+	got = codec->decode_at ? codec->decode_at(context, entry, in, n, out, step->room) :
+				 codec->decode_with(context, in, n, out, step->room);
 	context_release(step, context);
 	return got;
+}
+
+static ssize_t undo(const struct step *step, const void *in, size_t n, void *out)
+{
+	return undo_at(step, &(struct codec_entry){ 0 }, in, n, out);
 }
 
 /* Memory of what lies between two steps. */
@@ -202,4 +209,19 @@ ssize_t codec_chain_decode(const uint32_t chain[CODEC_CHAIN_MOST], uint32_t skip
 		n = (size_t)got;
 	}
 	return undo(&steps[0], in, n, plain);
+}
+
+ssize_t codec_decode_at(uint32_t step, const struct codec_entry *entry, const void *stored,
+			size_t n, void *plain, size_t room)
+{
+	const uint32_t chain[CODEC_CHAIN_MOST] = { step };
+	struct step only;
+	int err = codec_chain_check(chain);
+
+	if (err)
+		return err;
+	if (step == CODEC_END || entry->bits > 7)
+		return -EBADMSG;
+	find_steps(chain, 0, n, room, &only);
+	return undo_at(&only, entry, stored, n, plain);
 }

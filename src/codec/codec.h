@@ -35,6 +35,18 @@ enum codec_id {
 #define CODEC_STEP(id, parameter) ((uint32_t)(id) | (uint32_t)(parameter) << 8)
 enum { CODEC_PARAMETER_MOST = (1 << 24) - 1 };
 
+/* The bytes before a chunk of a stream that it may repeat. */
+enum { CODEC_WINDOW_MOST = 32 << 10 };
+
+/* The place in a compressed stream where a chunk of it begins. */
+struct codec_entry {
+	unsigned bits;        /* 1 to 7: the chunk begins with the last so many bits of its
+				 first stored byte; 0: with the byte */
+	const void *window;   /* the plain bytes before the chunk, as raw deflate: at most
+				 CODEC_WINDOW_MOST */
+	size_t window_length; /* bytes of the raw deflate; 0: the chunk repeats none */
+};
+
 struct codec {
 	const char *name;  /* "zstd" */
 	const char *needs; /* the library that this build lacks, and how to get it; or NULL */
@@ -55,6 +67,13 @@ struct codec {
 			       size_t room);
 	void *(*context_new)(void); /* NULL: out of memory */
 	void (*context_free)(void *context);
+
+	/*
+	 * In place of `decode`, for a stream that is entered in its middle (codec_decode_at);
+	 * the context as above.
+	 */
+	ssize_t (*decode_at)(void *context, const struct codec_entry *entry, const void *in,
+			     size_t n, void *out, size_t room);
 
 	/*
 	 * Stored bytes for `plain` ones, never fewer than `plain`; SIZE_MAX: does not
@@ -93,5 +112,13 @@ int codec_chain_check(const uint32_t steps[CODEC_CHAIN_MOST]);
  */
 ssize_t codec_chain_decode(const uint32_t steps[CODEC_CHAIN_MOST], uint32_t skipped,
 			   const void *stored, size_t n, void *plain, size_t room);
+
+/*
+ * Decodes a chunk of a stream that begins at `entry`, up to `room` plain bytes. Returns
+ * the bytes written to `plain`, fewer where the stored bytes or the stream end first, or
+ * -EBADMSG, -ENOMEM, -ENOTSUP. A codec without entries decodes the chunk as a whole.
+ */
+ssize_t codec_decode_at(uint32_t step, const struct codec_entry *entry, const void *stored,
+			size_t n, void *plain, size_t room);
 
 #endif

@@ -63,7 +63,6 @@ static int find_tile(const struct dataset *ds, const struct volume_desc *volume,
 	if (rest < out->length)
 		out->length = rest;
 	if (tile.stored_length == 0) {
-		out->source = NULL;
 		out->offset = 0;
 		return 0;
 	}
@@ -78,6 +77,52 @@ static int find_tile(const struct dataset *ds, const struct volume_desc *volume,
 	out->stored = out->length;
 	out->inside = 0;
 	return 0;
+}
+
+/* Goes from a volume to the stream that it lies on. */
+static int find_stream(const struct dataset *ds, struct volume_desc *volume)
+{
+	return index_volume(ds->index, volume->source & ~VOLUME_ON_STREAM, volume);
+}
+
+/*
+ * The place in the source of a byte of what a volume is stored in: behind streams the
+ * chunk that holds it.
+ */
+static int find_in_source(const struct dataset *ds, struct volume_desc volume,
+			  struct dataset_place *out)
+{
+	for (unsigned deep = 0; volume.source & VOLUME_ON_STREAM; deep++) {
+		struct volume_chunk chunk;
+		uint64_t number, plain;
+
+		if (deep == VOLUME_STREAMS_DEEP || find_stream(ds, &volume) < 0 ||
+		    index_chunk(ds->index, &volume, out->offset, &number, &chunk, &plain) < 0)
+			return -EIO;
+		out->offset = chunk.stored_at;
+	}
+	if (volume.source >= ds->sources.count)
+		return -EIO;
+	out->source = source_path(ds->sources.sources[volume.source]);
+	return 0;
+}
+
+/* The place of a byte of a volume, in what it is stored in. */
+static int find_in_volume(const struct dataset *ds, struct volume_desc *volume,
+			  uint64_t offset, struct dataset_place *out)
+{
+	if (volume->kind == VOLUME_RAW) {
+		offset += volume->base;
+		out->offset = offset;
+		out->stored = out->length;
+		if (!(volume->source & VOLUME_ON_STREAM))
+			return 0;
+		if (find_stream(ds, volume) < 0)
+			return -EIO;
+	}
+	return volume->kind == VOLUME_ARRAY ?
+		       find_tile(ds, volume, offset, out) :
+		       byte_place_find_chunk(ds, volume, offset, out);
 }
 
 int dataset_place(const struct dataset *ds, uint32_t node, uint64_t offset,
@@ -98,14 +143,6 @@ int dataset_place(const struct dataset *ds, uint32_t node, uint64_t offset,
 	out->offset = piece.offset;
 	if (volume.kind == VOLUME_LITERAL)
 		return 0;
-	if (volume.source >= ds->sources.count)
-		return -EIO;
-	out->source = source_path(ds->sources.sources[volume.source]);
-	if (volume.kind == VOLUME_CODED)
-		return byte_place_find_chunk(ds, &volume, piece.offset, out);
-	if (volume.kind == VOLUME_ARRAY)
-		return find_tile(ds, &volume, piece.offset, out);
-	out->offset += volume.base;
-	out->stored = out->length;
-	return 0;
+	err = find_in_volume(ds, &volume, piece.offset, out);
+	return err || !out->stored ? err : find_in_source(ds, volume, out);
 }

@@ -7,8 +7,8 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "build/paths.h"
 #include "format/unrecognised.h"
+#include "names/packed_suffixes.h"
 
 /* Bytes of a tar without a member. More zeros are rather a file that was never written. */
 enum { BLANK_LEAST = 512, BLANK_MOST = 128 * 512 };
@@ -59,8 +59,8 @@ static const struct format *format_probe_end(const unsigned char *tail, size_t n
 
 bool format_may_nest(const struct scan *scan, const char *path)
 {
-	return scan->offer && path_has_packed_suffix(path, strlen(path)) &&
-	       (scan->opens_npz || !path_is_npz(path, strlen(path)));
+	return scan->offer && packed_suffix_length(path, strlen(path)) > 0 &&
+	       (scan->opens_npz || !packed_suffix_is_npz(path, strlen(path)));
 }
 
 void format_offer_nested(struct scan *scan, struct entry *entry, uint64_t offset)

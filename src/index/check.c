@@ -138,38 +138,59 @@ static int check_xattrs(const struct tree *tree, struct error *e)
 	return 0;
 }
 
-/* Are the source and the chunks of a volume within their tables? */
-static bool has_chunks(const struct tree *tree, const struct layout_volume *v,
-		       struct layout_source *source)
+/*
+ * The size of what a volume's stored bytes lie in: a source, or a stream with a lower
+ * number, so that no two lie on each other. False: there is none.
+ */
+static bool stored_size(const struct tree *tree, uint64_t number,
+			const struct layout_volume *v, uint64_t *out)
 {
-	return mapped_item(tree, SECTION_SOURCES, v->source, source,
-			   sizeof(*source)) == 0 &&
-	       v->chunk_count && range_within(v->first_chunk, v->chunk_count,
+	struct layout_source source;
+	struct layout_volume stream;
+	uint32_t below = v->source & ~VOLUME_ON_STREAM;
+
+	if (!(v->source & VOLUME_ON_STREAM)) {
+		if (mapped_item(tree, SECTION_SOURCES, v->source, &source, sizeof(source)) < 0)
+			return false;
+		*out = source.size;
+		return true;
+	}
+	if (below >= number ||
+	    mapped_item(tree, SECTION_VOLUMES, below, &stream, sizeof(stream)) < 0 ||
+	    stream.kind != VOLUME_STREAM)
+		return false;
+	*out = stream.length;
+	return true;
+}
+
+static bool has_chunks(const struct tree *tree, const struct layout_volume *v)
+{
+	return v->chunk_count && range_within(v->first_chunk, v->chunk_count,
 					      tree->sections[SECTION_CHUNKS].count);
 }
 
-/* Reads chunk or tile i; false if it exceeds the source. */
+/* Reads chunk or tile i; false if it exceeds the `size` bytes that it is stored in. */
 static bool get_chunk(const struct tree *tree, const struct layout_volume *v, uint64_t i,
-		      const struct layout_source *source, struct volume_chunk *out)
+		      uint64_t size, struct volume_chunk *out)
 {
 	return mapped_item(tree, SECTION_CHUNKS, v->first_chunk + i, out,
 			   sizeof(*out)) == 0 &&
 	       out->stored_length <= VOLUME_CHUNK_LIMIT &&
-	       range_within(out->stored_at, out->stored_length, source->size);
+	       range_within(out->stored_at, out->stored_length, size);
 }
 
 /* Chunks must be contiguous from 0. */
-static bool chunks_are_sound(const struct tree *tree, const struct layout_volume *v)
+static bool chunks_are_sound(const struct tree *tree, const struct layout_volume *v,
+			     uint64_t size)
 {
-	struct layout_source source;
 	uint64_t start = 0;
 
-	if (!has_chunks(tree, v, &source))
+	if (!has_chunks(tree, v))
 		return false;
 	for (uint64_t i = 0; i < v->chunk_count; i++) {
 		struct volume_chunk chunk;
 
-		if (!get_chunk(tree, v, i, &source, &chunk) ||
+		if (!get_chunk(tree, v, i, size, &chunk) ||
 		    (i ? chunk.start <= start : chunk.start != 0) ||
 		    chunk.start - start > VOLUME_CHUNK_LIMIT || chunk.stored_length == 0)
 			return false;
@@ -178,23 +199,61 @@ static bool chunks_are_sound(const struct tree *tree, const struct layout_volume
 	return v->length > start && v->length - start <= VOLUME_CHUNK_LIMIT;
 }
 
-static bool tiles_are_sound(const struct tree *tree, const struct layout_volume *v)
+/* Each chunk of a stream has a point, whose window is in its table. */
+static bool points_are_sound(const struct tree *tree, const struct layout_volume *v)
 {
-	struct layout_source source;
+	if (!range_within(v->base, v->chunk_count, tree->sections[SECTION_POINTS].count))
+		return false;
+	for (uint64_t i = 0; i < v->chunk_count; i++) {
+		struct volume_point point;
 
-	if (!has_chunks(tree, v, &source))
+		if (mapped_item(tree, SECTION_POINTS, v->base + i, &point,
+				sizeof(point)) < 0 ||
+		    point.bits > 7 || point.window_length > VOLUME_WINDOW_LIMIT ||
+		    !range_within(point.window, point.window_length,
+				  tree->sections[SECTION_WINDOWS].count))
+			return false;
+	}
+	return true;
+}
+
+/* Streams that lie on one another, this one included. */
+static unsigned stream_depth(const struct tree *tree, const struct layout_volume *v)
+{
+	struct layout_volume below = *v;
+	unsigned depth = 1;
+
+	while (below.source & VOLUME_ON_STREAM && depth <= VOLUME_STREAMS_DEEP &&
+	       mapped_item(tree, SECTION_VOLUMES, below.source & ~VOLUME_ON_STREAM, &below,
+			   sizeof(below)) == 0)
+		depth++;
+	return depth;
+}
+
+static bool stream_is_sound(const struct tree *tree, const struct layout_volume *v,
+			    uint64_t size)
+{
+	return stream_depth(tree, v) <= VOLUME_STREAMS_DEEP &&
+	       chunks_are_sound(tree, v, size) && points_are_sound(tree, v);
+}
+
+static bool tiles_are_sound(const struct tree *tree, const struct layout_volume *v,
+			    uint64_t size)
+{
+	if (!has_chunks(tree, v))
 		return false;
 	for (uint64_t i = 0; i < v->chunk_count; i++) {
 		struct volume_chunk tile;
 
-		if (!get_chunk(tree, v, i, &source, &tile) || tile.start != 0)
+		if (!get_chunk(tree, v, i, size, &tile) || tile.start != 0)
 			return false;
 	}
 	return true;
 }
 
 /* Checks an array's numbers, and their number of tiles. */
-static bool array_is_sound(const struct tree *tree, const struct layout_volume *v)
+static bool array_is_sound(const struct tree *tree, const struct layout_volume *v,
+			   uint64_t size)
 {
 	struct array_measure measure;
 	struct volume_array array;
@@ -206,24 +265,31 @@ static bool array_is_sound(const struct tree *tree, const struct layout_volume *
 	if (array.filled && !range_within(array.fill, array.item,
 					  tree->sections[SECTION_LITERALS].count))
 		return false;
-	return tiles_are_sound(tree, v);
+	return tiles_are_sound(tree, v, size);
 }
 
-static bool volume_is_sound(const struct tree *tree, const struct layout_volume *v)
+static bool volume_is_sound(const struct tree *tree, uint64_t number,
+			    const struct layout_volume *v)
 {
-	struct layout_source source;
+	uint64_t size;
 
 	if (v->kind == VOLUME_LITERAL)
 		return range_within(v->base, v->length,
 				    tree->sections[SECTION_LITERALS].count);
-	if (v->kind == VOLUME_CODED)
-		return chunks_are_sound(tree, v);
-	if (v->kind == VOLUME_ARRAY)
-		return array_is_sound(tree, v);
-	return v->kind == VOLUME_RAW &&
-	       mapped_item(tree, SECTION_SOURCES, v->source, &source,
-			   sizeof(source)) == 0 &&
-	       range_within(v->base, v->length, source.size);
+	if (!stored_size(tree, number, v, &size))
+		return false;
+	switch (v->kind) {
+	case VOLUME_RAW:
+		return range_within(v->base, v->length, size);
+	case VOLUME_CODED:
+		return chunks_are_sound(tree, v, size);
+	case VOLUME_ARRAY:
+		return array_is_sound(tree, v, size);
+	case VOLUME_STREAM:
+		return stream_is_sound(tree, v, size);
+	default:
+		return false;
+	}
 }
 
 static int check_volumes(const struct tree *tree, struct error *e)
@@ -237,7 +303,7 @@ static int check_volumes(const struct tree *tree, struct error *e)
 		    /* each chunk belongs to one volume, which bounds this loop */
 		    !checked_add(chunks, v.chunk_count, &chunks) ||
 		    chunks > tree->sections[SECTION_CHUNKS].count ||
-		    !volume_is_sound(tree, &v))
+		    !volume_is_sound(tree, i, &v))
 			return error_set(e, ERROR_DATASET, EBADMSG,
 					 "its volume %llu is not right",
 					 (unsigned long long)i);

@@ -277,6 +277,26 @@ int index_tile(const struct index *index, const struct volume_desc *volume, uint
 	return mapped_item(&index->tree, SECTION_CHUNKS, *number, out, sizeof(*out));
 }
 
+int index_point(const struct index *index, const struct volume_desc *volume,
+		uint64_t number, struct volume_point *out)
+{
+	uint64_t at;
+
+	HANDLE_CHECK(index, HANDLE_INDEX);
+	if (number < volume->first_chunk ||
+	    number - volume->first_chunk >= volume->chunk_count ||
+	    !checked_add(volume->base, number - volume->first_chunk, &at))
+		return -EIO;
+	return mapped_item(&index->tree, SECTION_POINTS, at, out, sizeof(*out));
+}
+
+const void *index_window(const struct index *index, const struct volume_point *point)
+{
+	HANDLE_CHECK(index, HANDLE_INDEX);
+	return mapped_bytes(&index->tree, SECTION_WINDOWS, point->window,
+			    point->window_length);
+}
+
 uint64_t index_literals_size(const struct index *index)
 {
 	HANDLE_CHECK(index, HANDLE_INDEX);

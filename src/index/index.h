@@ -87,6 +87,13 @@ int index_array(const struct index *index, const struct volume_desc *volume,
 int index_tile(const struct index *index, const struct volume_desc *volume, uint64_t tile,
 	       uint64_t *number, struct volume_chunk *out);
 
+/* The entry point of chunk `number` (of index_chunk) of a stream: 0 or -EIO. */
+int index_point(const struct index *index, const struct volume_desc *volume,
+		uint64_t number, struct volume_point *out);
+
+/* The packed window of a point, as long as the index; NULL: it is not there. */
+const void *index_window(const struct index *index, const struct volume_point *point);
+
 /* The size of the literal bytes, and a copy of some: 0 or -EIO. */
 uint64_t index_literals_size(const struct index *index);
 int index_read_literals(const struct index *index, void *buffer, size_t length,

@@ -47,7 +47,9 @@ enum {
 	SECTION(SUMS, uint64_t)                      \
 	SECTION(BLOCKS, uint64_t)                    \
 	SECTION(IDENTITIES, struct layout_identity)  \
-	SECTION(NOTES, uint8_t)
+	SECTION(NOTES, uint8_t)                      \
+	SECTION(POINTS, struct volume_point)         \
+	SECTION(WINDOWS, uint8_t)
 
 enum layout_section_id {
 #define SECTION_ID(id, type) SECTION_##id,
@@ -100,10 +102,12 @@ struct layout_identity {
 
 /* NOTES are lines of text, each with a line feed behind it. */
 
+/* POINTS has one item for each chunk of each stream, WINDOWS the bytes that they name. */
+
 struct layout_volume {
 	uint32_t kind;
 	uint32_t source;
-	uint64_t base;         /* array: index in ARRAYS */
+	uint64_t base;         /* array: index in ARRAYS; stream: in POINTS */
 	uint64_t length;
 	uint64_t first_chunk;  /* in CHUNKS */
 	uint64_t chunk_count;
@@ -191,6 +195,7 @@ _Static_assert(sizeof(struct layout_section) == 32, "no padding");
 _Static_assert(sizeof(struct layout_volume) == 64, "no padding");
 _Static_assert(sizeof(struct volume_chunk) == 24, "no padding");
 _Static_assert(sizeof(struct volume_array) == 160, "no padding");
+_Static_assert(sizeof(struct volume_point) == 24, "no padding");
 
 enum {
 	LAYOUT_ATTR_LIMIT = 1 << 24,

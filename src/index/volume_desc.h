@@ -11,7 +11,17 @@ enum volume_kind {
 	VOLUME_LITERAL = 2, /* literal bytes of the index, from `base` */
 	VOLUME_CODED = 3,   /* decoded chunks of a source, one after another */
 	VOLUME_ARRAY = 4,   /* elements of an array in tiles, row after row */
+	VOLUME_STREAM = 5,  /* a compressed stream, decoded: chunks between entry points */
 };
+
+/*
+ * In a number of a source: the stored bytes are those of a stream. In an index the lower
+ * bits are the number of its volume, which is below that of the volume on it.
+ */
+#define VOLUME_ON_STREAM (UINT32_C(1) << 31)
+
+/* So many streams lie on one another: a tar.gz in a tar.gz is two. */
+enum { VOLUME_STREAMS_DEEP = 2 };
 
 /* Bytes that must lie before each extent of a raw volume; a read checks them. */
 enum volume_guard {
@@ -25,21 +35,35 @@ enum { VOLUME_CODECS = 4 };
 struct volume_desc {
 	enum volume_kind kind;
 	uint32_t source; /* number in the source set; literal: 0 */
-	uint64_t base;   /* bytes; coded: 0; array: index of the array */
+	uint64_t base;   /* bytes; coded: 0; array: index of the array; stream: its first
+			    point */
 	uint64_t length; /* bytes */
 	enum volume_guard guard;         /* raw */
-	uint32_t codecs[VOLUME_CODECS];  /* coded, array: CODEC_STEPs of codec/codec.h */
-	uint64_t first_chunk;            /* coded, array: index in the table of chunks */
+	uint32_t codecs[VOLUME_CODECS];  /* coded, array: CODEC_STEPs of codec/codec.h; of a
+					    stream the first is its codec */
+	uint64_t first_chunk;            /* coded, array, stream: index in the table of chunks */
 	uint64_t chunk_count;
 };
 
-/* A chunk of a coded volume, up to the next one or the end; or a tile of an array. */
+/* A chunk of a coded volume or a stream, up to the next one or the end; or a tile. */
 struct volume_chunk {
 	uint64_t start;         /* its first byte in the volume; tile: 0 */
 	uint64_t stored_at;     /* bytes from the start of the source */
 	uint32_t stored_length; /* bytes; 0, tiles only: not stored */
 	uint32_t skipped;       /* bit i: codecs[i] was not applied */
 };
+
+/* The entry point at which a chunk of a stream begins, and a checksum of the chunk. */
+struct volume_point {
+	uint64_t sum;           /* XXH3-64 of the decoded chunk */
+	uint64_t window;        /* of the plain bytes before it that it repeats, the others
+				   zero, as raw deflate: offset in the table of windows */
+	uint32_t window_length; /* bytes there; 0: it repeats none */
+	uint32_t bits;          /* bits of the first stored byte; 0: all */
+};
+
+/* Bytes of a window in the table. */
+#define VOLUME_WINDOW_LIMIT (UINT32_C(1) << 16)
 
 /* The largest decoded chunk that is served. */
 #define VOLUME_CHUNK_LIMIT (UINT32_C(1) << 30)

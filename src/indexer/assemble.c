@@ -10,6 +10,7 @@
 #include "base/size.h"
 #include "build/findings.h"
 #include "indexer/selections.h"
+#include "indexer/stream_jobs.h"
 #include "samples/wds_report.h"
 #include "view/view.h"
 
@@ -258,12 +259,17 @@ int indexer_assemble(struct indexer *indexer, struct job **jobs, struct image *i
 	struct view *view = view_new(&config);
 	struct builder_defaults defaults;
 	struct builder *builder;
+	CLEANUP(cleanup_free) struct stream_record *streams = NULL;
 	uint64_t left_out = 0;
 	int err = blanks_find(jobs, indexer->sources->count, &indexer->blanks, e);
 
 	default_attributes(indexer->sources, &defaults);
 	builder = builder_new(indexer->config->duplicates, &defaults, &indexer->findings);
-	if (!err && builder && view)
+	if (!err && (!builder || stream_jobs_record(indexer, &streams) < 0 ||
+		     builder_set_streams(builder, streams,
+					 (uint32_t)indexer->streams.count) < 0))
+		err = error_no_memory(e, NULL);
+	if (!err && view)
 		err = apply_jobs(indexer, builder, view, jobs, &left_out, e);
 	else if (!err)
 		err = error_no_memory(e, NULL);

@@ -10,7 +10,8 @@
 #include "base/filename.h"
 #include "build/findings.h"
 #include "indexer/jobs.h"
-#include "names/label_words.h"
+#include "indexer/label_pairs.h"
+#include "indexer/stream_jobs.h"
 #include "os/processors.h"
 #include "samples/webdataset.h"
 
@@ -39,6 +40,45 @@ static int indexer_add_samples(struct job *job, struct error *e)
 	return webdataset_make_samples(&job->scan, &wanted, e);
 }
 
+static int read_head(const struct scan *scan, unsigned char *head, size_t *n)
+{
+	*n = scan->length < FORMAT_HEAD_BYTES ? (size_t)scan->length : FORMAT_HEAD_BYTES;
+	return source_pread(scan->source, head, *n, scan->base);
+}
+
+/*
+ * Looks for the format of a shard, in its compressed stream if it is one. Refused as
+ * before where that holds nothing that can be read.
+ */
+static int find_shard_format(struct job *job, struct error *e)
+{
+	CLEANUP(cleanup_free) unsigned char *head = malloc(FORMAT_HEAD_BYTES);
+	struct scan stored = job->scan;
+	size_t n;
+	int err = head ? read_head(&job->scan, head, &n) : -ENOMEM;
+
+	if (err)
+		return format_unreadable(job->scan.label, err, e);
+	err = stream_job_enter(job, head, n, e);
+	if (err || (job->format && job->format->decoded))
+		return err;
+	job->scan = stored;
+	job->stream = NULL;
+	return format_of_window(stored.source, stored.base, stored.length, stored.label,
+				&job->format, e);
+}
+
+static int scan_job(struct job *job, struct error *e)
+{
+	int err;
+
+	if (!job->format->appends)
+		entries_forbid_duplicates(job->scan.entries);
+	err = format_scan(job->format, &job->scan, e);
+	err = stream_job_end(job, err, e);
+	return err ? err : indexer_add_samples(job, e);
+}
+
 static int probe_and_scan(struct job *job, struct error *e)
 {
 	const struct scan *scan = &job->scan;
@@ -53,21 +93,15 @@ static int probe_and_scan(struct job *job, struct error *e)
 		return 0;
 	}
 	if (!job->format)
-		err = format_of_window(scan->source, scan->base, scan->length,
-				       scan->label, &job->format, e);
-	if (err)
-		return err;
-	if (!job->format->appends)
-		entries_forbid_duplicates(scan->entries);
-	err = format_scan(job->format, &job->scan, e);
-	return err ? err : indexer_add_samples(job, e);
+		err = find_shard_format(job, e);
+	return err ? err : scan_job(job, e);
 }
 
 /* Fails the whole index: the error of the first shard with a fault is kept. */
 static void fail_shard(struct job *shard, int err, const struct error *e)
 {
 	struct indexer *indexer = shard->indexer;
-	uint32_t number = shard->scan.source_number;
+	uint32_t number = shard->number;
 	uint32_t first = atomic_load(&indexer->failed);
 
 	lock_acquire(&indexer->lock);
@@ -107,7 +141,7 @@ static void run_job(void *argument)
 	int err;
 
 	/* the index fails, and a later shard's fault is not reported */
-	if (job->scan.source_number > atomic_load(&job->indexer->failed))
+	if (job->number > atomic_load(&job->indexer->failed))
 		return;
 	err = probe_and_scan(job, &e);
 	if (progress && job->depth == 0)
@@ -138,6 +172,8 @@ static void indexer_advance(struct scan *scan, uint64_t bytes)
 	struct job *job = scan->indexer;
 	struct indexer_progress *progress = job->indexer->progress;
 
+	if (job->streams)
+		bytes = stream_job_passed(job);
 	if (progress) {
 		atomic_fetch_add_explicit(&progress->position, bytes, memory_order_relaxed);
 		atomic_fetch_add_explicit(&progress->entries, 1, memory_order_relaxed);
@@ -173,20 +209,9 @@ static struct job *new_job(struct indexer *indexer, const struct source *source,
 		.alone = indexer->sources->count == 1,
 	};
 	job->scan.findings = &job->found;
-	if (indexer->progress)
+	if (indexer->progress && !(number & VOLUME_ON_STREAM))
 		atomic_fetch_add(&indexer->progress->total, length);
 	return job;
-}
-
-static int nested_format(const struct scan *scan, uint64_t base, uint64_t length,
-			 const struct format **out)
-{
-	CLEANUP(cleanup_free) unsigned char *head = malloc(FORMAT_HEAD_BYTES);
-	size_t n = length < FORMAT_HEAD_BYTES ? (size_t)length : FORMAT_HEAD_BYTES;
-	int err = head ? source_pread(scan->source, head, n, base) : -ENOMEM;
-
-	*out = err ? NULL : format_probe(head, n);
-	return err;
 }
 
 /* "train.tar: n01440764.tar"; a long name keeps its end, which tells most. */
@@ -210,13 +235,16 @@ static const char *own_part(const struct job *job)
 	return job->label + (folders < LABEL_HALF ? folders : 0);
 }
 
-static int add_nested(struct job *parent, struct job *job, const char *member)
+/* What a job has of its parent: names, and places. */
+static int describe_nested(const struct job *parent, struct job *job, const char *member)
 {
-	struct indexer *indexer = parent->indexer;
-	int err;
-
 	job->depth = parent->depth + 1;
 	job->shard = parent->shard;
+	job->number = parent->number;
+	job->streams = parent->streams;
+	job->top = parent->depth ? parent->top : job->scan.base;
+	if (parent->streams)
+		job->scan.alone = false;
 	job->label = nested_label(&parent->scan, member);
 	if (!job->label)
 		return -ENOMEM;
@@ -225,6 +253,14 @@ static int add_nested(struct job *parent, struct job *job, const char *member)
 	job->member = job->label + strnlen(parent->scan.label, LABEL_HALF) + strlen(": ");
 	if (strncmp(job->member, "./", 2) == 0)
 		job->member += 2;
+	return 0;
+}
+
+static int list_nested(struct job *job)
+{
+	struct indexer *indexer = job->indexer;
+	int err;
+
 	lock_acquire(&indexer->lock);
 	err = vec_push(&indexer->nested, job);
 	lock_release(&indexer->lock);
@@ -240,36 +276,101 @@ static void fail_offer(struct job *parent, const char *member, int err)
 	fail_shard(parent->shard, err, &e);
 }
 
-/* The format calls it in a pool thread for a member that may be a packed file. */
+/*
+ * The format of a member, which may be compressed: 0 and job->format, NULL where it is
+ * none that nests; or an error.
+ */
+static int find_nested_format(struct job *job, const unsigned char *head, size_t n,
+			      struct error *e)
+{
+	int err;
+
+	job->format = format_probe(head, n);
+	err = job->format ? 0 : stream_job_enter(job, head, n, e);
+	if (err || (job->format && (!job->format->nests ||
+				    (job->stream && !job->format->decoded))))
+		job->format = NULL;
+	return err;
+}
+
+/* May the bytes be a packed file? */
+static bool may_nest(const unsigned char *head, size_t n)
+{
+	const struct format *format = format_probe(head, n);
+
+	return format ? format->nests : stream_kind_find(head, n) != NULL;
+}
+
+static void drop_job(struct job *job)
+{
+	entries_free(job->scan.entries);
+	free_job(job);
+}
+
+/* Lists the job, unless it turned out to be a plain file. */
+static int keep_nested(struct job *job, int err, const struct error *e, struct job **out)
+{
+	bool kept = job->format || err == -EBADMSG;
+
+	if (kept && list_nested(job) == 0) {
+		*out = job;
+		if (err)
+			end_nested(job, err, e);
+		return 0;
+	}
+	drop_job(job);
+	return kept ? -ENOMEM : err;
+}
+
+/*
+ * A job for a member, if it is a packed file: 0, and *out or NULL; or an error. Without a
+ * format the job has failed.
+ */
+static int make_nested(struct job *parent, const char *member, uint64_t base,
+		       uint64_t length, struct job **out)
+{
+	CLEANUP(cleanup_free) unsigned char *head = malloc(FORMAT_HEAD_BYTES);
+	struct scan *scan = &parent->scan;
+	struct scan window = { .source = scan->source, .base = base, .length = length };
+	struct job *job;
+	struct error e;
+	size_t n;
+	int err = head ? read_head(&window, head, &n) : -ENOMEM;
+
+	*out = NULL;
+	if (err || !may_nest(head, n) || parent->depth >= NESTING_LIMIT)
+		return err;
+	job = new_job(parent->indexer, scan->source, scan->source_number, base, length);
+	if (!job)
+		return -ENOMEM;
+	err = describe_nested(parent, job, member);
+	if (!err)
+		err = find_nested_format(job, head, n, &e);
+	return keep_nested(job, err, &e, out);
+}
+
+/*
+ * The format calls it in a pool thread for a member that may be a packed file. What lies
+ * in a stream is scanned at once, while the stream is there.
+ */
 static struct entries *offer(struct scan *scan, const char *member, uint64_t base,
 			     uint64_t length)
 {
 	struct job *parent = scan->indexer, *job;
-	const struct format *format;
-	int err = nested_format(scan, base, length, &format);
+	int err = make_nested(parent, member, base, length, &job);
 
-	if (!err && (!format || !format->nests || parent->depth >= NESTING_LIMIT))
+	if (err) {
+		fail_offer(parent, member, err);
 		return NULL;
-	job = err ? NULL : new_job(parent->indexer, scan->source, scan->source_number,
-				   base, length);
-	if (!err && !job)
-		err = -ENOMEM;
-	if (!err) {
-		job->format = format;
-		err = add_nested(parent, job, member);
-		if (err) {
-			entries_free(job->scan.entries);
-			free_job(job);
-		} else if (pool_add(parent->indexer->pool, run_job, job) < 0) {
-			/* the job is in the list, and freed with it */
-			fail_offer(parent, member, -ENOMEM);
-			return job->scan.entries;
-		}
 	}
-	if (!err)
-		return job->scan.entries;
-	fail_offer(parent, member, err);
-	return NULL;
+	if (!job)
+		return NULL;
+	if (job->format && parent->streams)
+		run_job(job);
+	else if (job->format && pool_add(parent->indexer->pool, run_job, job) < 0)
+		/* the job is in the list, and freed with it */
+		fail_offer(parent, member, -ENOMEM);
+	return job->scan.entries;
 }
 
 static struct job *shard_job(struct indexer *indexer, uint32_t i, struct error *e)
@@ -295,6 +396,7 @@ static struct job *shard_job(struct indexer *indexer, uint32_t i, struct error *
 	if (indexer->splits && split_of_path(job->scan.label, job->split))
 		job->rows.split = job->split;
 	job->shard = job;
+	job->number = i;
 	job->error = calloc(1, sizeof(*job->error));
 	if (job->error)
 		return job;
@@ -315,85 +417,6 @@ static unsigned indexer_thread_count(const struct indexer_config *config)
 	return n < THREADS_MOST ? n : THREADS_MOST;
 }
 
-/* A file whose name says that it has images, or their labels. */
-struct pair_half {
-	struct scan *scan;
-	size_t folder; /* bytes of its label before its name */
-	enum name_pair role;
-	char key[NAME_KEY_BYTES];
-};
-
-static int compare_halves(const struct pair_half *a, const struct pair_half *b)
-{
-	int order = strcmp(a->key, b->key);
-
-	if (order == 0 && a->folder != b->folder)
-		order = a->folder < b->folder ? -1 : 1;
-	return order ? order : memcmp(a->scan->label, b->scan->label, a->folder);
-}
-
-static int halves_in_order(const void *left, const void *right)
-{
-	const struct pair_half *a = left, *b = right;
-	int order = compare_halves(a, b);
-
-	if (order == 0)
-		order = (int)a->role - (int)b->role;
-	if (order == 0)
-		order = a->scan->source_number < b->scan->source_number ? -1 : 1;
-	return order;
-}
-
-/* Files with one key, in one folder: one of labels may label those of images before it. */
-static void join_halves(struct pair_half *halves, size_t n)
-{
-	size_t labels = 0;
-
-	for (size_t i = 0; i < n; i++)
-		labels += halves[i].role == NAME_PAIR_LABELS;
-	if (labels == 0 || labels == n)
-		return;
-	if (labels > 1) {
-		struct job *first = halves[0].scan->indexer;
-
-		findings_add(&first->found, FINDING_CHOSEN,
-			     "its name pairs with those of several files of labels, '%s' for "
-			     "one: none is taken; name one pair alone",
-			     filename_of(halves[n - 1].scan->label));
-		return;
-	}
-	for (size_t i = 0; i + 1 < n; i++) {
-		halves[i].scan->labels_in = halves[n - 1].scan->source;
-		halves[n - 1].scan->labels_of = filename_of(halves[i].scan->label);
-	}
-}
-
-static int pair_jobs(struct job **jobs, uint32_t count)
-{
-	CLEANUP(cleanup_free) struct pair_half *halves = calloc(count + 1, sizeof(*halves));
-	size_t n = 0;
-
-	if (!halves)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < count && count > 1; i++) {
-		struct scan *scan = &jobs[i]->scan;
-		const char *name = filename_of(scan->label);
-
-		halves[n] = (struct pair_half){ .scan = scan,
-						.folder = (size_t)(name - scan->label) };
-		halves[n].role = name_pair(name, halves[n].key);
-		n += halves[n].role != NAME_NO_PAIR;
-	}
-	if (n)
-		qsort(halves, n, sizeof(*halves), halves_in_order);
-	for (size_t i = 0, end; i < n; i = end) {
-		for (end = i + 1; end < n && compare_halves(&halves[i], &halves[end]) == 0;)
-			end++;
-		join_halves(&halves[i], end - i);
-	}
-	return 0;
-}
-
 static int scan_shards(struct indexer *indexer, struct job **jobs, struct error *e)
 {
 	uint32_t count = indexer->sources->count;
@@ -404,7 +427,7 @@ static int scan_shards(struct indexer *indexer, struct job **jobs, struct error 
 		if (!jobs[i])
 			err = -EINVAL;
 	}
-	if (!err && pair_jobs(jobs, count) < 0)
+	if (!err && label_pairs_join(jobs, count) < 0)
 		err = error_no_memory(e, NULL);
 	for (uint32_t i = 0; i < count && !err; i++)
 		if (pool_add(indexer->pool, run_job, jobs[i]) < 0)
@@ -432,16 +455,22 @@ static void free_jobs(struct indexer *indexer, struct job **jobs)
 	for (size_t i = 0; i < indexer->nested.count; i++)
 		free_job(indexer->nested.items[i]);
 	vec_free(&indexer->nested);
+	stream_jobs_free(indexer);
 }
 
 static int in_order(const void *left, const void *right)
 {
-	const struct scan *a = &(*(struct job *const *)left)->scan;
-	const struct scan *b = &(*(struct job *const *)right)->scan;
+	const struct job *a = *(struct job *const *)left, *b = *(struct job *const *)right;
 
-	if (a->source_number != b->source_number)
-		return a->source_number < b->source_number ? -1 : 1;
-	return (a->base > b->base) - (a->base < b->base);
+	if (a->number != b->number)
+		return a->number < b->number ? -1 : 1;
+	if (a->top != b->top)
+		return a->top < b->top ? -1 : 1;
+	if (a->depth != b->depth)
+		return a->depth < b->depth ? -1 : 1;
+	if (a->scan.base != b->scan.base)
+		return a->scan.base < b->scan.base ? -1 : 1;
+	return strcmp(a->label, b->label);
 }
 
 /* Puts nested jobs, whose order depends on timing, into that of the sources. */

@@ -20,12 +20,14 @@
 #include "samples/repeated_keys.h"
 #include "samples/split_shards.h"
 #include "samples/wds_report.h"
+#include "stream/decoded.h"
 
 /* A window to scan: a shard, or a packed file inside one. */
 struct job {
 	struct scan scan; /* scan.indexer points back here */
 	struct row_options rows; /* the scan's */
 	struct indexer *indexer;
+	uint32_t number;   /* of its packed file */
 	const struct format *format; /* of a shard: found when the job runs */
 	struct job *shard; /* the job itself for a shard */
 	char *label;       /* owned */
@@ -33,9 +35,19 @@ struct job {
 	char split[SPLIT_BYTES];
 	struct wds_findings findings; /* of a shard that is a tar */
 	struct findings found; /* of the scan */
+	struct decoded *stream; /* that the scan reads; owned by the indexer; NULL: none */
+	uint64_t passed;   /* bytes of the stream's stored ones: stream_job_passed */
+	unsigned streams;  /* that it lies in, one within the other */
+	uint64_t top;      /* where it begins in the shard: it, or the file that it is in */
 	int depth;         /* 0: a shard */
 	int result;        /* of a shard: the first fault, also of files inside */
 	struct error *error; /* of a shard: the sentence; owned */
+};
+
+/* A stream in a window of a source, or of another stream. */
+struct listed_stream {
+	struct decoded *decoded;
+	uint32_t source; /* as in struct stream_record */
 };
 
 struct indexer {
@@ -53,6 +65,7 @@ struct indexer {
 	_Atomic uint32_t failed;  /* the first shard that could not be read */
 	struct lock lock;
 	VEC(struct job *) nested; /* lock; freed at the end */
+	VEC(struct listed_stream) streams; /* lock; number i is VOLUME_ON_STREAM | i */
 	size_t opened;            /* number of these shown as directories, */
 	const char *opened_first; /* and the name of the first, in the sources' order */
 };

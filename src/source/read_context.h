@@ -37,6 +37,7 @@ struct read_fault {
 
 struct read_context {
 	enum read_hint hint;
+	bool in_chunk; /* the thread decodes a chunk, of which these are the stored bytes */
 	bool demand; /* a request waits for the read: histograms count that apart */
 	unsigned storage_reads; /* calls of source_read, */
 	uint64_t storage_ns;    /* and how long those of a request slept */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * source_kind.h: the operations of a kind of source. Private to source/.
+ * source_kind.h: the operations of a kind of source. Private to source/ and stream/.
  *
  * A kind is one file, and a line in the table of source.c. Its struct begins with a
  * struct source. source.c checks ranges, counts and times; a kind only fetches bytes.

@@ -322,7 +322,7 @@ static int extend_span(struct array_walk *walk, const struct array_part *part)
 
 	if (index_tile(walk->volume->index, &walk->volume->desc, part->tile, &number,
 		       &chunk) == 0 &&
-	    chunk.stored_length && chunk.stored_at <= source_size(walk->volume->source)) {
+	    chunk.stored_length && chunk.stored_at <= volume_stored_size(walk->volume)) {
 		begin = chunk.stored_at;
 		end = begin + chunk.stored_length;
 		if (array_is_plain(walk->volume, &chunk)) {

@@ -10,6 +10,7 @@
 #include "os/slab.h"
 #include "stats/stats.h"
 #include "volume/stage.h"
+#include "volume/stream.h"
 
 _Static_assert((int)VOLUME_CODECS == (int)CODEC_CHAIN_MOST, "a chain fits its volume");
 
@@ -22,6 +23,31 @@ static struct quota decoding = QUOTA_INIT(UINT64_C(512) << 20);
 /* Memory of stored bytes, of which each chunk needs some for a moment. */
 static struct slab stored_bytes = SLAB_INIT(UINT64_C(4) << 20);
 
+/*
+ * Takes what the chunk needs, and the bytes between two steps of its chain. A thread that
+ * has some already, for the chunk that this one holds the bytes of, may not wait for more.
+ */
+static void take_quota(struct chunk *chunk, size_t room)
+{
+	if (chunk->context->in_chunk)
+		return;
+	chunk->taken = chunk->is.stored_length + 2 * (uint64_t)room;
+	quota_acquire(&decoding, chunk->taken);
+}
+
+static int read_stored(const struct chunk *chunk, void *buffer)
+{
+	struct read_context *context = chunk->context;
+	bool before = context->in_chunk;
+	int err;
+
+	context->in_chunk = true;
+	err = stage_pread(chunk->volume, buffer, chunk->is.stored_length,
+			  chunk->is.stored_at, context);
+	context->in_chunk = before;
+	return err;
+}
+
 /* Reads and decodes: the number of bytes, or a negative errno. */
 static ssize_t fetch_chunk(void *context, void *buffer, size_t room)
 {
@@ -33,19 +59,18 @@ static ssize_t fetch_chunk(void *context, void *buffer, size_t room)
 	ssize_t n;
 	int err;
 
-	/* the chunk itself, and the bytes between two steps of its chain */
-	chunk->taken = is->stored_length + 2 * (uint64_t)room;
-	quota_acquire(&decoding, chunk->taken);
+	take_quota(chunk, room);
 	stored = slab_lend(&loan, is->stored_length);
 	if (!stored)
 		return -ENOMEM;
-	err = stage_pread(chunk->volume, stored, is->stored_length, is->stored_at,
-			  chunk->context);
+	err = read_stored(chunk, stored);
 	if (err)
 		return err;
 	begin = stats_clock();
-	n = codec_chain_decode(chunk->volume->desc.codecs, is->skipped, stored,
-			       is->stored_length, buffer, room);
+	n = chunk->volume->ops == &volume_stream_ops ?
+		    stream_decode(chunk->volume, chunk->number, is, stored, buffer, room) :
+		    codec_chain_decode(chunk->volume->desc.codecs, is->skipped, stored,
+				       is->stored_length, buffer, room);
 	stats_add_duration(HISTOGRAM_decode, begin, chunk->context->demand);
 	if (n >= 0) {
 		stats_add(COUNTER_chunks_decoded, 1);
@@ -82,6 +107,7 @@ int chunk_get(struct chunk *chunk, uint64_t number, size_t room, void *whole)
 	uint64_t key = cache_key(CACHE_CHUNK, number), begin = stats_clock();
 	int err;
 
+	chunk->number = number;
 	chunk->taken = 0;
 	chunk->pin = NULL;
 	if (chunk->is.stored_length == 0 || chunk->is.stored_length > VOLUME_CHUNK_LIMIT)

@@ -12,11 +12,15 @@
 
 #include "volume/volume.h"
 
-/* A thread's chunk. A thread must not have two at once. */
+/*
+ * A thread's chunk. A thread must not have two at once, except the chunk of a stream that
+ * another one is stored in.
+ */
 struct chunk {
 	const struct volume *volume;
 	struct read_context *context;
 	struct volume_chunk is;
+	uint64_t number; /* in the table of chunks */
 	uint64_t taken; /* of the quota, if this thread decoded the chunk */
 	struct cache_pin *pin;
 	const void *bytes; /* decoded, in the cache or in the caller's buffer */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* coded.c: chunks of a source, decoded one behind the other. */
+/* coded.c: chunks, decoded one behind the other; those of a stream begin at its points. */
 #include <errno.h>
 #include <string.h>
 
@@ -53,3 +53,4 @@ static int coded_pread(const struct volume *volume, void *buffer, size_t length,
 }
 
 const struct volume_ops volume_coded_ops = { .pread = coded_pread };
+const struct volume_ops volume_stream_ops = { .pread = coded_pread };

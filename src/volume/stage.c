@@ -8,6 +8,7 @@
 #include "base/invariant.h"
 #include "cache/key.h"
 #include "stats/stats.h"
+#include "volume/stream.h"
 
 enum {
 	PATIENCE_MS = 500,
@@ -215,6 +216,8 @@ int stage_pread(const struct volume *volume, void *buffer, size_t length, uint64
 	size_t done = 0;
 	int err = 0;
 
+	if (volume->stream)
+		return stream_pread(volume->stream, buffer, length, offset, context);
 	if (!volume->table->staging || context->hint == READ_DIRECT ||
 	    !range_within(offset, length, ALIGNED_BYTES))
 		return source_read(volume->source, buffer, length, offset, context);

@@ -17,7 +17,8 @@
 
 #include "volume/volume.h"
 
-/* Reads exactly `length` bytes of the volume's source: 0 or a negative errno. */
+/* Reads exactly `length` bytes of the volume's source, or of the stream that it lies on: 0
+   or a negative errno. */
 int stage_pread(const struct volume *volume, void *buffer, size_t length,
 		uint64_t offset, struct read_context *context);
 

@@ -18,7 +18,7 @@
 
 static void open_raw(struct volume *volume, const struct volume_desc *desc)
 {
-	if (range_within(desc->base, desc->length, source_size(volume->source)) &&
+	if (range_within(desc->base, desc->length, volume_stored_size(volume)) &&
 	    guard_is_known(desc->guard))
 		volume->ops = &volume_raw_ops;
 }
@@ -33,6 +33,12 @@ static void open_coded(struct volume *volume, const struct volume_desc *desc)
 {
 	if (codec_chain_check(desc->codecs) == 0)
 		volume->ops = &volume_coded_ops;
+}
+
+static void open_stream(struct volume *volume, const struct volume_desc *desc)
+{
+	if (codec_chain_check(desc->codecs) == 0)
+		volume->ops = &volume_stream_ops;
 }
 
 static void open_array(struct volume *volume, const struct volume_desc *desc)
@@ -54,23 +60,38 @@ static const struct {
 	[VOLUME_LITERAL] = { false, open_literal },
 	[VOLUME_CODED] = { true, open_coded },
 	[VOLUME_ARRAY] = { true, open_array },
+	[VOLUME_STREAM] = { true, open_stream },
 };
+
+/* The source of a volume, and the stream that it lies on. False: there is none. */
+static bool find_storage(const struct volume_table *table, struct volume *volume)
+{
+	uint32_t number = volume->desc.source & ~VOLUME_ON_STREAM;
+
+	if (volume->desc.source & VOLUME_ON_STREAM) {
+		/* a lower number, so that no two lie on each other */
+		if (number >= (uint32_t)(volume - table->volumes) ||
+		    table->volumes[number].ops != &volume_stream_ops)
+			return false;
+		volume->stream = &table->volumes[number];
+		volume->desc.source = volume->stream->desc.source;
+	} else if (number >= table->sources->count) {
+		return false;
+	}
+	volume->source = table->sources->sources[volume->desc.source];
+	return true;
+}
 
 static void open_volume(const struct volume_table *table, struct volume *volume,
 			const struct volume_desc *desc, const struct index *index)
 {
-	const struct source_set *sources = table->sources;
-
 	if ((size_t)desc->kind >= sizeof(kinds) / sizeof(*kinds) || !kinds[desc->kind].open)
 		return;
 	volume->desc = *desc;
 	volume->index = index;
 	volume->table = table;
-	if (kinds[desc->kind].has_source) {
-		if (desc->source >= sources->count)
-			return;
-		volume->source = sources->sources[desc->source];
-	}
+	if (kinds[desc->kind].has_source && !find_storage(table, volume))
+		return;
 	kinds[desc->kind].open(volume, desc);
 }
 
@@ -116,7 +137,8 @@ const char *volume_table_needs(const struct volume_table *table)
 
 bool volume_is_known(const struct volume_desc *desc)
 {
-	bool coded = desc->kind == VOLUME_CODED || desc->kind == VOLUME_ARRAY;
+	bool coded = desc->kind == VOLUME_CODED || desc->kind == VOLUME_ARRAY ||
+		     desc->kind == VOLUME_STREAM;
 
 	return (!coded || codec_chain_check(desc->codecs) == 0) &&
 	       (desc->kind != VOLUME_RAW || guard_is_known(desc->guard));
@@ -195,10 +217,11 @@ bool volume_is_plain(const struct volume_table *table, uint32_t number)
 	const struct volume *volume = volume_find_volume(table, number);
 
 	HANDLE_CHECK(table, HANDLE_VOLUMES);
-	return volume && volume->ops == &volume_raw_ops && volume->desc.guard == GUARD_NONE;
+	return volume && volume->ops == &volume_raw_ops && !volume->stream &&
+	       volume->desc.guard == GUARD_NONE;
 }
 
-/* The stored chunk of a byte; false: it is in none. */
+/* The chunk of a byte, of a raw volume that of its stream; false: it is in none. */
 static bool volume_find_chunk(const struct volume *volume, uint64_t offset,
 			      uint64_t *number, struct volume_chunk *out)
 {
@@ -206,7 +229,11 @@ static bool volume_find_chunk(const struct volume *volume, uint64_t offset,
 
 	if (volume->ops == &volume_array_ops)
 		return array_find_chunk(volume, offset, number, out);
-	return volume->ops == &volume_coded_ops &&
+	if (volume->ops == &volume_raw_ops) {
+		offset += volume->desc.base;
+		volume = volume->stream;
+	}
+	return volume && volume->ops != &volume_literal_ops &&
 	       index_chunk(volume->index, &volume->desc, offset, number, out, &plain) == 0;
 }
 
@@ -221,23 +248,39 @@ bool volume_is_decoded(const struct volume_table *table, uint32_t number, uint64
 	       cache_has(table->cache, cache_key(CACHE_CHUNK, at));
 }
 
+/* The stored bytes of these bytes, in the source or the stream that the volume lies on. */
+static bool stored_span(const struct volume *volume, uint64_t offset, uint64_t length,
+			struct volume_span *out)
+{
+	if (!volume->source || length == 0 ||
+	    !range_within(offset, length, volume->desc.length))
+		return false;
+	out->source = volume->desc.source;
+	out->start = volume->desc.base + offset;
+	out->end = out->start + length;
+	if ((volume->ops == &volume_coded_ops || volume->ops == &volume_stream_ops) &&
+	    !span_chunks(volume, offset, length, out))
+		return false;
+	if (volume->ops == &volume_array_ops && !array_span(volume, offset, length, out))
+		return false;
+	return out->start < out->end && out->end <= volume_stored_size(volume);
+}
+
 bool volume_span(const struct volume_table *table, uint32_t number, uint64_t offset,
 		 uint64_t length, struct volume_span *out)
 {
 	const struct volume *volume = volume_find_volume(table, number);
 
 	HANDLE_CHECK(table, HANDLE_VOLUMES);
-	if (!volume || !volume->source || length == 0 ||
-	    !range_within(offset, length, volume->desc.length))
-		return false;
-	out->source = volume->desc.source;
-	out->start = volume->desc.base + offset;
-	out->end = out->start + length;
-	if (volume->ops == &volume_coded_ops && !span_chunks(volume, offset, length, out))
-		return false;
-	if (volume->ops == &volume_array_ops && !array_span(volume, offset, length, out))
-		return false;
-	return out->start < out->end && out->end <= source_size(volume->source);
+	for (; volume; volume = volume->stream) {
+		if (!stored_span(volume, offset, length, out))
+			return false;
+		offset = out->start;
+		length = out->end - out->start;
+		if (!volume->stream)
+			return true;
+	}
+	return false;
 }
 
 const char *volume_locate(const struct volume_table *table, uint32_t number,
@@ -251,9 +294,11 @@ const char *volume_locate(const struct volume_table *table, uint32_t number,
 	*out = offset;
 	if (!volume || !volume->source)
 		return "the index";
-	if (volume->ops == &volume_raw_ops)
-		*out = volume->desc.base + offset;
-	else if (volume_find_chunk(volume, offset, &at, &chunk))
-		*out = chunk.stored_at;
+	for (const struct volume *on = volume; on; on = on->stream) {
+		if (on->ops == &volume_raw_ops)
+			*out += on->desc.base;
+		else if (volume_find_chunk(on, *out, &at, &chunk))
+			*out = chunk.stored_at;
+	}
 	return source_path(volume->source);
 }

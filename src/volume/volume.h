@@ -5,8 +5,9 @@
  * A raw volume is a window over a source. A literal volume is bytes of the index. A coded
  * volume is chunks of a source, each decoded once for as long as the table's cache keeps
  * it. An array volume is elements in tiles, which are chunks too, in the order of the
- * array's rows. The table is made from an index, whose numbers are not trusted: a read of
- * an invalid volume is -EIO.
+ * array's rows. A stream is a compressed file, or a file of another volume, decoded: other
+ * volumes lie on it as on a source. The table is made from an index, whose numbers are not
+ * trusted: a read of an invalid volume is -EIO.
  *
  * Threads: volume_pread by any number of threads; the others by the owner.
  */
@@ -36,14 +37,22 @@ struct volume_ops {
 
 struct volume {
 	const struct volume_ops *ops; /* NULL: makes no sense */
-	struct volume_desc desc;      /* as far as its kind has been checked */
-	const struct source *source;  /* raw, coded, array */
-	const struct index *index;    /* literal, coded, array */
+	struct volume_desc desc;      /* as far as its kind has been checked; on a stream the
+					 source is that of the stream */
+	const struct source *source;  /* of all but literal */
+	const struct volume *stream;  /* its stored bytes are those of this one; or NULL */
+	const struct index *index;    /* of all but raw */
 	const struct volume_table *table;
 };
 
 extern const struct volume_ops volume_raw_ops, volume_literal_ops, volume_coded_ops,
-	volume_array_ops;
+	volume_array_ops, volume_stream_ops;
+
+/* The bytes of what a volume is stored in: its source, or a stream. */
+static inline uint64_t volume_stored_size(const struct volume *volume)
+{
+	return volume->stream ? volume->stream->desc.length : source_size(volume->source);
+}
 
 /* Stored bytes of one source. */
 struct volume_span {
@@ -127,8 +136,8 @@ int volume_stage_aligned(const struct volume_table *table, uint32_t source,
 
 /*
  * The place of a volume's byte, for messages: the source's path (or "the index") and the
- * offset in it; of a coded volume the begin of the chunk that holds it, and of an array
- * that of its tile.
+ * offset in it; of a coded volume or a stream the begin of the chunk that holds it, and of
+ * an array that of its tile.
  */
 const char *volume_locate(const struct volume_table *table, uint32_t volume,
 			  uint64_t offset, uint64_t *out);

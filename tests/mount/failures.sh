@@ -40,7 +40,7 @@ make_sources() {
 	tar -C "$work/content" -cf "$s/good.tar" small large
 	head -c 100000 "$s/good.tar" >"$s/truncated.tar"
 	head -c 1300 "$s/good.tar" >"$s/truncated-header.tar"
-	gzip -c "$s/good.tar" >"$s/good.tar.gz"
+	echo text | gzip >"$s/text.gz"
 	: >"$s/empty"
 	head -c 102400 /dev/zero >"$s/zeros"
 	head -c 102400 /dev/urandom >"$s/noise"
@@ -62,7 +62,7 @@ bad_sources() {
 	fails $dataset image.jpg "a JPEG" "$granaryfs" "$s/image.jpg" "$mnt"
 	fails $dataset empty "a file of no bytes" "$granaryfs" "$s/empty" "$mnt"
 	fails $dataset noise "noise" "$granaryfs" "$s/noise" "$mnt"
-	fails $dataset good.tar.gz "a compressed archive" "$granaryfs" "$s/good.tar.gz" "$mnt"
+	fails $dataset text.gz "a compressed text" "$granaryfs" "$s/text.gz" "$mnt"
 	fails $dataset image.jpg "one bad shard of two" \
 		"$granaryfs" "$s/good.tar" "$s/image.jpg" "$mnt"
 	fails $system none-2.tar "a shard of a set that is missing" \

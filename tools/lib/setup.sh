@@ -13,21 +13,23 @@ apt_build='build-essential autoconf automake pkg-config libfuse3-dev fuse3
 	libarchive-dev libsquashfuse-dev libsquashfs-dev libhdf5-dev libdeflate-dev
 	zlib1g-dev liblz4-dev libzstd-dev liblzma-dev libbz2-dev liblzo2-dev liblzf-dev
 	libblosc-dev libxxhash-dev libcap-ng-dev nettle-dev libjpeg-dev libpng-dev
+	libisal-dev
 	libcmocka-dev'
 dnf_build='gcc make autoconf automake pkgconf-pkg-config fuse3-devel fuse3
 	libarchive-devel squashfuse-devel squashfs-tools-ng-devel hdf5-devel
 	libdeflate-devel zlib-devel lz4-devel libzstd-devel xz-devel bzip2-devel
 	lzo-devel liblzf-devel blosc-devel xxhash-devel libcap-ng-devel nettle-devel
-	libjpeg-turbo-devel libpng-devel
+	libjpeg-turbo-devel libpng-devel isa-l-devel
 	libcmocka-devel'
 apt_images='python3 python3-pil python3-h5py squashfs-tools tar diffutils'
 dnf_images='python3 python3-pillow python3-h5py squashfs-tools tar diffutils'
 apt_tests='python3-torch python3-torchvision attr autofs busybox bzip2 e2fsprogs findutils
 	gzip hdf5-filter-plugin hdf5-filter-plugin-blosc-serial hdf5-tools libarchive-tools
 	mandoc mount netcdf-bin openssh-sftp-server procps sshfs strace universal-ctags
-	unzip util-linux xz-utils zip zsh 7zip'
+	pigz tabix unzip util-linux xz-utils zip zsh 7zip'
 dnf_tests='python3-torch python3-torchvision attr autofs bsdtar bzip2 e2fsprogs findutils gzip
-	hdf5 mandoc netcdf openssh-server procps-ng fuse-sshfs strace ctags unzip zip 7zip
+	hdf5 htslib-tools mandoc netcdf openssh-server pigz procps-ng fuse-sshfs strace ctags unzip zip
+	7zip
 	util-linux xz zsh'
 apt_ci='clang'
 dnf_ci='clang'

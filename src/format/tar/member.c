@@ -3,6 +3,7 @@
 #include "build/findings.h"
 #include "format/tar/walk_members.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/checked.h"
@@ -24,6 +25,8 @@ int tar_walk_refuse_read(struct tar_walk *walk)
 {
 	struct tar_place place = tar_walk_place(walk);
 
+	if (walk->window.err == -ENODATA)
+		return tar_refuse_cut(&place, walk->member.header);
 	return tar_refuse_read(&place, walk->window.at, walk->window.err);
 }
 
@@ -113,6 +116,8 @@ static int member_find_end(struct tar_walk *walk)
 
 	if (!range_within(member->data, member->stored, length))
 		return tar_walk_refuse_truncated(walk);
+	walk->last = member->header;
+	walk->data_end = member->data + member->stored;
 	if (!tar_round_up(member->stored, &padded) ||
 	    !range_within(member->data, padded, length))
 		walk->end = length;

@@ -68,6 +68,15 @@ int tar_refuse_cut(const struct tar_place *place, uint64_t header)
 			 messages_in_file(place, header));
 }
 
+int tar_refuse_lost(const struct tar_place *place, uint64_t header)
+{
+	return error_set(place->e, ERROR_DATASET, EBADMSG,
+			 "'%s' is truncated: it ends at byte %llu inside the member whose "
+			 "header is at byte %llu; copy it again",
+			 place->label, messages_in_file(place, place->length),
+			 messages_in_file(place, header));
+}
+
 int tar_refuse_header(const struct tar_place *place, uint64_t header, const char *reason)
 {
 	return error_set(place->e, ERROR_DATASET, EBADMSG,

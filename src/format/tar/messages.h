@@ -30,6 +30,9 @@ int tar_refuse_truncated(const struct tar_place *place, const char *member,
 /* The tar is one of several volumes, and begins inside `file`. */
 int tar_refuse_volume(const struct tar_place *place, const char *file);
 
+/* The tar ends inside the member whose header is at `header`. */
+int tar_refuse_lost(const struct tar_place *place, uint64_t header);
+
 /* The tar ends inside the header that begins at `header`. */
 int tar_refuse_cut(const struct tar_place *place, uint64_t header);
 

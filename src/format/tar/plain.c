@@ -2,7 +2,6 @@
 #include "format/tar/plain.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "base/checked.h"
 #include "format/tar/header.h"
@@ -182,6 +181,7 @@ int tar_plain_run(struct scan *scan, struct tar_window *window, struct tar_run *
 		if (scan->advance)
 			scan->advance(scan, end - run->end);
 		run->last = run->end;
+		run->data_end = run->end + TAR_BLOCK + plain.size;
 		run->end = end;
 		run->members++;
 	}

@@ -35,7 +35,8 @@ bool tar_plain_parse(const unsigned char *block, struct tar_plain *out);
 /* A run of plain members. */
 struct tar_run {
 	uint64_t last;   /* where the last one's header is: valid if there are any */
-	uint64_t end;    /* behind the padded data of the last one */
+	uint64_t data_end; /* behind the data of the last one, */
+	uint64_t end;    /* and behind what fills their last block */
 	uint64_t members;
 	uint64_t stop;   /* it ends where it has come here, or past it */
 	/* Of a guess: another thread may end it, and packed files inside end it, too. */

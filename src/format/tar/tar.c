@@ -37,6 +37,21 @@ static bool header_is_at(const struct tar_window *window, uint64_t position)
 }
 
 /*
+ * A member of a stream was taken before its data had been decoded. The last one may lack
+ * what fills its last block.
+ */
+static int check_last_member(struct tar_walk *walk)
+{
+	struct tar_place place = tar_walk_place(walk);
+
+	if (walk->data_end > walk->window.length)
+		return tar_refuse_lost(&place, walk->last);
+	if (walk->end > walk->window.length)
+		walk->end = walk->window.length;
+	return 0;
+}
+
+/*
  * There is no header at walk->end. 1 if another archive follows, and walk->end is
  * there; 0 at the end; or an error.
  */
@@ -45,7 +60,10 @@ static int pass_end(struct tar_walk *walk)
 	struct findings *findings = walk->scan->findings;
 	struct tar_place place = tar_walk_place(walk);
 	uint64_t start;
+	int err = check_last_member(walk);
 
+	if (err)
+		return err;
 	if (tar_window_find_nonzero(&walk->window, walk->end, &start) != 0)
 		return tar_walk_refuse_read(walk);
 	if (start == walk->window.length)
@@ -94,6 +112,10 @@ static int walk_plain(struct tar_walk *walk, struct tar_parallel *ahead)
 		run.stop = tar_parallel_next(ahead, run.end);
 		err = tar_plain_run(walk->scan, &walk->window, &run, walk->e);
 		walk->end = run.end;
+		if (run.members) {
+			walk->last = run.last;
+			walk->data_end = run.data_end;
+		}
 		if (err || run.end < run.stop)
 			return err;
 		tar_parallel_join(ahead, walk->scan, &run);
@@ -153,6 +175,7 @@ static int tar_scan(struct scan *scan, struct error *e)
 
 const struct format format_tar = {
 	.name = "tar",
+	.decoded = FORMAT_DECODED_IN_ORDER,
 	.nests = true,
 	.appends = true,
 	.probe = tar_probe,

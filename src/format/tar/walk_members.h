@@ -41,7 +41,9 @@ struct tar_walk {
 	struct tar_window window;
 	struct tar_records global; /* what holds for all members that follow */
 	struct tar_member member;  /* the one at hand */
-	uint64_t end;   /* behind the padded data of the last member */
+	uint64_t end;   /* behind the padded data of the last member, */
+	uint64_t data_end; /* and behind the data themselves */
+	uint64_t last;  /* where its headers begin */
 	VEC(struct entry_extent) extents;
 	VEC(struct entry_xattr) xattrs;
 	VEC(char *) decoded; /* what the xattrs point into */

@@ -102,6 +102,31 @@ static size_t next_chunk(struct tar_window *window, uint64_t position)
 	return left < window->chunk ? (size_t)left : window->chunk;
 }
 
+/* The source ended where more was wanted: a stream, whose length is known from now on. */
+static void learn_length(struct tar_window *window)
+{
+	uint64_t size = source_size(window->source);
+
+	if (size - window->base < window->length)
+		window->length = size - window->base;
+}
+
+/* Reads up to `n` bytes, fewer at the end of a stream: the number, 0 for less than a block. */
+static size_t window_read(struct tar_window *window, size_t n, uint64_t position)
+{
+	window->err = tar_window_peek(window, window->buffer, n, position);
+	if (window->err != -ENODATA)
+		return window->err ? 0 : n;
+	window->err = 0;
+	learn_length(window);
+	if (!range_within(position, TAR_BLOCK, window->length))
+		return 0;
+	if (n > window->length - position)
+		n = (size_t)(window->length - position);
+	window->err = tar_window_peek(window, window->buffer, n, position);
+	return window->err ? 0 : n;
+}
+
 const unsigned char *tar_window_header(struct tar_window *window, uint64_t position)
 {
 	size_t n;
@@ -113,8 +138,8 @@ const unsigned char *tar_window_header(struct tar_window *window, uint64_t posit
 		return NULL;
 	n = next_chunk(window, position);
 	window->held_end = 0;
-	window->err = tar_window_peek(window, window->buffer, n, position);
-	if (window->err)
+	n = window_read(window, n, position);
+	if (n == 0)
 		return NULL;
 	window->held = position;
 	window->held_end = window->at = position + n;
@@ -132,6 +157,8 @@ int tar_window_bytes(struct tar_window *window, void *out, size_t n, uint64_t po
 		return 0;
 	}
 	window->err = tar_window_peek(window, out, n, position);
+	if (window->err == -ENODATA)
+		learn_length(window);
 	return window->err;
 }
 
@@ -146,6 +173,11 @@ int tar_window_find_nonzero(struct tar_window *window, uint64_t from,
 		size_t n = left < READ_MAX ? (size_t)left : READ_MAX;
 
 		window->err = tar_window_peek(window, window->buffer, n, at);
+		if (window->err == -ENODATA) {
+			window->err = 0;
+			learn_length(window);
+			continue;
+		}
 		if (window->err)
 			return window->err;
 		for (size_t i = 0; i < n; i++) {

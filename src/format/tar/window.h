@@ -15,7 +15,8 @@
 
 struct tar_window {
 	const struct source *source;
-	uint64_t base, length; /* positions below count from base */
+	uint64_t base, length; /* positions below count from base; the length of a stream is
+				  more than there is until its end has been met */
 	uint64_t at;           /* what is read next */
 	size_t chunk;          /* the next read's size */
 	uint64_t skips, skipped; /* how often, and how much in all */

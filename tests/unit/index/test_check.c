@@ -323,6 +323,71 @@ static void test_volumes_that_cannot_be_read_are_found(void **state)
 	free(bytes);
 }
 
+/* Volume 3 on the source, and volume 4 on that: two chunks each, with points. */
+static uint8_t *stream_bytes(size_t *size)
+{
+	static const struct volume_chunk chunks[] = {
+		{ 0, 1000, 70, 0 }, { 100, 1069, 20, 0 }, { 0, 10, 70, 0 }, { 90, 90, 20, 0 },
+	};
+	static const struct volume_point points[] = {
+		{ 7, 0, 0, 0 }, { 8, 0, 5, 3 }, { 9, 0, 0, 0 }, { 10, 5, 4, 7 },
+	};
+	struct layout_volume streams[] = {
+		{ .kind = VOLUME_STREAM, .length = 180, .first_chunk = 6, .chunk_count = 2,
+		  .codecs = { 16 } },
+		{ .kind = VOLUME_STREAM, .source = VOLUME_ON_STREAM | 3, .length = 160,
+		  .base = 2, .first_chunk = 8, .chunk_count = 2, .codecs = { 16 } },
+	};
+	struct image image;
+	uint8_t *bytes;
+
+	full_image(&image);
+	assert_true(image_append(&image, SECTION_VOLUMES, streams, sizeof(streams)) >= 0);
+	assert_true(image_append(&image, SECTION_CHUNKS, chunks, sizeof(chunks)) >= 0);
+	assert_true(image_append(&image, SECTION_POINTS, points, sizeof(points)) >= 0);
+	assert_true(image_append(&image, SECTION_WINDOWS, "windows..", 9) >= 0);
+	bytes = kit_bytes(&image, size);
+	image_free(&image);
+	return bytes;
+}
+
+#define POINT(i, member) ITEM(POINTS, volume_point, i, member)
+#define STREAM(i, member) ITEM(VOLUMES, layout_volume, i, member)
+
+static const struct damage streams[] = {
+	{ "more bits than a byte has", POINT(1, bits), 8, "volume 3" },
+	{ "a window past its table", POINT(3, window), 6, "volume 4" },
+	{ "a window far away", POINT(3, window), UINT64_MAX - 1, "volume 4" },
+	{ "a window that is too long", POINT(1, window_length), 10, "volume 3" },
+	{ "a window of 4 GiB", POINT(1, window_length), UINT32_MAX, "volume 3" },
+	{ "points past their table", STREAM(4, base), 3, "volume 4" },
+	{ "points far away", STREAM(4, base), UINT64_MAX, "volume 4" },
+	{ "a stream on itself", STREAM(4, source), VOLUME_ON_STREAM | 4, "volume 4" },
+	{ "a stream on a later one", STREAM(3, source), VOLUME_ON_STREAM | 4, "volume 3" },
+	{ "a stream on a volume that is none", STREAM(4, source), VOLUME_ON_STREAM | 1,
+	  "volume 4" },
+	{ "a stream on nothing", STREAM(4, source), VOLUME_ON_STREAM | 99, "volume 4" },
+	{ "a stream of no source", STREAM(3, source), 1, "volume 3" },
+	{ "a chunk past the source", ITEM(CHUNKS, volume_chunk, 7, stored_at),
+	  KIT_SOURCE_SIZE - 19, "volume 3" },
+	{ "a chunk past the stream below", ITEM(CHUNKS, volume_chunk, 9, stored_at), 161,
+	  "volume 4" },
+	{ "chunks out of order", ITEM(CHUNKS, volume_chunk, 9, start), 0, "volume 4" },
+	{ "a chunk of 2^63 bytes", STREAM(4, length), UINT64_C(1) << 63, "volume 4" },
+};
+
+static void test_streams_that_cannot_be_read_are_found(void **state)
+{
+	size_t i = unit_row(state);
+	struct error e = { 0 };
+	size_t size;
+	uint8_t *bytes = stream_bytes(&size);
+
+	assert_int_equal(check_bytes(bytes, size, &e), 0);
+	expect_found(bytes, size, &streams[i]);
+	free(bytes);
+}
+
 #define ARRAY(member) ITEM(ARRAYS, volume_array, 0, member)
 #define TILE(i, member) ITEM(CHUNKS, volume_chunk, 3 + (i), member)
 
@@ -413,6 +478,7 @@ static const struct CMUnitTest check[] = {
 	unit_table(test_no_accessor_gives_out_a_name_that_leads_elsewhere, bad_names, what),
 	unit_table(test_damaged_xattrs_are_found, sides, what),
 	unit_table(test_volumes_that_cannot_be_read_are_found, volumes, what),
+	unit_table(test_streams_that_cannot_be_read_are_found, streams, what),
 	unit_table(test_arrays_that_cannot_be_read_are_found, arrays, what),
 };
 

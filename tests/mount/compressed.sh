@@ -1,0 +1,135 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
+# Compressed tars, by every writer, alone, in tars, and in one another: the tree that was
+# packed. What cannot be entered, or is damaged, is said in a sentence.
+# shellcheck source=tests/lib.sh
+. "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+# shellcheck source=tests/mount/flip_lib.sh
+. "$abs_top_srcdir/tests/mount/flip_lib.sh"
+need_built zlib
+need_fuse
+need tar gzip pigz bgzip cmp head tail
+need_python os
+
+args=(--ignore-special --mode-mask 777)
+is_root || args+=(--no-owner)
+
+make_tree() {
+	"$python" "$fixtures/make-odd-tree" "$work/tree" || bail "no odd tree"
+	seq 400000 >"$work/tree/numbers"
+	head -c 2500000 /dev/urandom >"$work/tree/noise"
+	head -c 9000000 /dev/zero >"$work/tree/zeros"
+	tar --numeric-owner --sort=name --format=posix -C "$work/tree" -cf "$work/plain.tar" .
+}
+
+# write NAME COMMAND...: $work/NAME, compressed by the command
+write() {
+	local name=$1
+	shift
+	"$@" <"$work/plain.tar" >"$work/$name"
+}
+
+members() {
+	head -c 3000000 "$work/plain.tar" | gzip
+	tail -c +3000001 "$work/plain.tar" | gzip -1
+}
+
+padded() {
+	gzip
+	head -c 10240 /dev/zero
+}
+
+# shows FILE FOLDER DESCRIPTION
+shows() {
+	mount_ok "$3: mounted" -o index=off "$work/$1" "$mnt" || return
+	check "$3: the tree" compare "${args[@]}" "$work/tree" "$mnt/$2"
+	umount_ok "$mnt" "$3: unmounted"
+}
+
+# try NAME COMMAND...
+try() {
+	local name=$1
+	check "$name: written" write "$@" || return
+	shows "$name" . "$name"
+}
+
+try_writers() {
+	try gzip-1.tar.gz gzip -1
+	try gzip-6.tgz gzip
+	try gzip-9.tar.gz gzip -9
+	try pigz.tar.gz pigz -p 3
+	try pigz-independent.tar.gz pigz -i -p 3
+	try bgzip.tar.gz bgzip
+	try members.tar.gz members
+	try padded.tar.gz padded
+	try called-otherwise gzip
+}
+
+# Two deep is read; three deep is a file.
+try_stacks() {
+	cd "$work" || bail "no folder"
+	mkdir outer
+	cp gzip-6.tgz pigz.tar.gz outer
+	cp plain.tar outer/plain.tar
+	tar -C outer -cf in-tar.tar .
+	tar -C outer -czf in-gzip.tar.gz .
+	tar -czf deeper.tar.gz in-gzip.tar.gz
+	gzip <gzip-6.tgz >twice.gz
+	shows in-tar.tar gzip-6 "tar.gz in a tar"
+	shows in-gzip.tar.gz plain "tar in a tar.gz"
+	shows in-gzip.tar.gz pigz "tar.gz in a tar.gz"
+	shows twice.gz . "gzip twice"
+	says 0 "more than 2 deep" "three deep: said" "$granary" info -o index=off deeper.tar.gz
+	mount_ok "three deep: mounted" -o index=off deeper.tar.gz "$mnt" || return
+	check "three deep: a file" cmp pigz.tar.gz "$mnt/in-gzip/pigz.tar.gz"
+	check "three deep: the tar beside it" compare "${args[@]}" tree "$mnt/in-gzip/plain"
+	umount_ok "$mnt"
+	mount_ok "nested=off: mounted" -o index=off,nested=off in-gzip.tar.gz "$mnt" || return
+	check "nested=off: a file" cmp pigz.tar.gz "$mnt/pigz.tar.gz"
+	umount_ok "$mnt"
+}
+
+refuses() {
+	says 3 "$2" "$3" "$granary" index -o index="$work/none.gidx" "$work/$1"
+}
+
+try_damage() {
+	local size
+	size=$(stat -c %s "$work/gzip-6.tgz")
+	head -c $((size / 2)) "$work/gzip-6.tgz" >"$work/cut.tgz"
+	head -c 9000000 "$work/plain.tar" | gzip >"$work/short.tgz"
+	cp "$work/gzip-6.tgz" "$work/flipped.tgz"
+	flip "$work/flipped.tgz" $((size - 6))
+	seq 1000 | gzip >"$work/numbers.gz"
+	refuses cut.tgz "is truncated: its compressed data end in their middle, at byte $((size / 2))" \
+		"a file that ends too early"
+	refuses short.tgz "is truncated: it ends at byte 9000000 inside the member" \
+		"a tar that ends too early"
+	refuses flipped.tgz "the checksum does not match of the gzip member that begins at byte 0" \
+		"a wrong checksum"
+	refuses numbers.gz "is a gzip-compressed" "no tar inside"
+}
+
+# A byte of the packed file changes behind the index's back: EIO for what lies in that
+# chunk, and the right bytes elsewhere.
+try_rot() {
+	cp "$work/gzip-6.tgz" "$work/rot.tgz"
+	check "rot: indexed" "$granary" index -o index="$work/rot.gidx" "$work/rot.tgz"
+	mount_ok "rot: mounted" -o index="$work/rot.gidx" "$work/rot.tgz" "$mnt" || return
+	flip "$work/rot.tgz" $(($(stat -c %s "$work/rot.tgz") / 2))
+	"$python" "$abs_top_srcdir/tests/mount/compressed.py" "$work/tree" "$mnt" \
+		>"$work/rot" 2>&1
+	is "$(sed 's/ .*//' "$work/rot" | sort -u | tr '\n' ' ')" "EIO same " \
+		"rot: errors and right bytes, no wrong ones" || diag "$(cat "$work/rot")"
+	check "rot: the log names the file and the place" grep -q "rot.tgz.* byte " \
+		"${mount_log[$mnt]}"
+	umount_ok "$mnt"
+}
+
+make_tree
+try_writers
+try_stacks
+try_damage
+try_rot
+finish
