@@ -465,24 +465,6 @@ enum { RELEASE_EVERY = 4096 };
 static int apply_log(struct builder *b, struct entries *log, uint32_t base,
 		     struct error *e);
 
-/* The path without its suffix: "n01440764" for "n01440764.tar" or "n01440764.tar.gz". */
-static const char *without_suffix(struct builder *b, const char *path)
-{
-	struct path_split split = path_split(path);
-	size_t suffix = packed_suffix_length(split.leaf, split.leaf_length);
-	const char *dot;
-
-	if (split.leaf_length == 0)
-		return path;
-	if (suffix)
-		return arena_copy(&b->arena, path,
-				  (size_t)(split.leaf - path) + split.leaf_length - suffix);
-	dot = memrchr(split.leaf, '.', split.leaf_length);
-	if (!dot || dot == split.leaf)
-		return path;
-	return arena_copy(&b->arena, path, (size_t)(dot - path));
-}
-
 /* Applies a nested packed file: a directory with its contents. */
 static int apply_nested(struct builder *b, const struct entries *log,
 			const struct entry *entry, uint32_t base,
@@ -496,7 +478,7 @@ static int apply_nested(struct builder *b, const struct entries *log,
 
 	if (entries_failed(entry->nested))
 		return apply_leaf(b, log, entry, base, path, e);
-	shown = without_suffix(b, path);
+	shown = nested_folder_path(b, path);
 	if (!shown)
 		return builder_no_memory(e);
 	err = apply_directory(b, log, entry, base, shown, mode, &directory, e);

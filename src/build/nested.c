@@ -188,3 +188,20 @@ int builder_retarget_links(struct builder *b)
 	vec_free(&links);
 	return r < 0 ? r : 0;
 }
+
+const char *nested_folder_path(struct builder *b, const char *path)
+{
+	struct path_split split = path_split(path);
+	size_t suffix = packed_suffix_length(split.leaf, split.leaf_length);
+	const char *dot;
+
+	if (split.leaf_length == 0)
+		return path;
+	if (suffix)
+		return arena_copy(&b->arena, path,
+				  (size_t)(split.leaf - path) + split.leaf_length - suffix);
+	dot = memrchr(split.leaf, '.', split.leaf_length);
+	if (!dot || dot == split.leaf)
+		return path;
+	return arena_copy(&b->arena, path, (size_t)(dot - path));
+}
