@@ -303,7 +303,6 @@ static int apply_leaf(struct builder *b, const struct entries *log,
 
 /* Hard links. */
 
-enum { DROPPED_MOST = 10 }; /* hard links that are told */
 
 static int find_path(struct builder *b, uint32_t base, const char *path, uint32_t *out)
 {
@@ -420,13 +419,16 @@ static void build_resolve_link(struct builder *b, uint32_t first)
 
 /* Leaves out a link without a target; the inode that it replaced is shown again. */
 static void drop_link(struct builder *b, struct builder_name *name,
-		      const struct pending_link *link)
+		      const struct pending_link *link, struct findings *own)
 {
-	if (b->dropped++ < DROPPED_MOST)
-		findings_add(b->findings, FINDING_LEFT_OUT,
-			     "'%s': the hard link %.200s is left out: there is no file "
-			     "%.200s", filename_of(b->labels.items[link->shard]),
-			     link->path, link->target);
+	const char *file = filename_of(b->labels.items[link->shard]);
+
+	if (own->file != file)
+		findings_join(b->findings, own);
+	own->file = file;
+	findings_add(own, FINDING_LEFT_OUT,
+		     "the hard link %.200s is left out: there is no file %.200s", link->path,
+		     link->target);
 	b->left_out++;
 	name->inode = link->before;
 	name->dead = link->before == NO_ID;
@@ -435,27 +437,30 @@ static void drop_link(struct builder *b, struct builder_name *name,
 /* Gives every name of a pending link the inode of the target. */
 int builder_settle_links(struct builder *b)
 {
+	struct findings own = { .file = NULL };
+	int err = 0;
+
 	/* so that names_find cannot fail */
 	if (b->pending.count && names_hash(b) < 0)
 		return -ENOMEM;
-	for (size_t i = 1; i < b->names.count; i++) {
+	for (size_t i = 1; i < b->names.count && !err; i++) {
 		struct builder_name *name = &b->names.items[i];
 
-		while (!name->dead && b->inodes.items[name->inode].kind == TREE_ALIAS) {
+		while (!err && !name->dead && b->inodes.items[name->inode].kind == TREE_ALIAS) {
 			struct pending_link *link =
 				pending_of(b, &b->inodes.items[name->inode]);
 
 			if (!link->visited)
 				build_resolve_link(b, name->inode);
 			if (link->settled == NO_ID)
-				drop_link(b, name, link);
+				drop_link(b, name, link, &own);
 			else
 				name->inode = link->settled;
-			if (!name->dead && share_inode(b, name->inode) < 0)
-				return -ENOMEM;
+			err = name->dead ? 0 : share_inode(b, name->inode);
 		}
 	}
-	return 0;
+	findings_join(b->findings, &own);
+	return err;
 }
 
 /* Logs. */
@@ -538,35 +543,36 @@ static int apply_log(struct builder *b, struct entries *log, uint32_t base,
 
 static void build_report(struct builder *b, const char *label)
 {
-	const char *file = filename_of(label);
+	struct findings own = { .file = filename_of(label) };
 
 	if (b->unsafe)
-		findings_add(b->findings, FINDING_LEFT_OUT,
-			     "'%s': %llu names were absolute or held `..` and were made "
-			     "safe (%s, for one)", file, (unsigned long long)b->unsafe,
+		findings_add(&own, FINDING_LEFT_OUT,
+			     "%llu names were absolute or held `..` and were made "
+			     "safe (%s, for one)", (unsigned long long)b->unsafe,
 			     b->unsafe_example);
 	if (b->skipped)
-		findings_add(b->findings, FINDING_LEFT_OUT,
-			     "'%s': %llu entries cannot be shown and are left out: names "
+		findings_add(&own, FINDING_LEFT_OUT,
+			     "%llu entries cannot be shown and are left out: names "
 			     "over %d bytes, the reserved name .granaryfs, no name at "
 			     "all, or two entries of one name, a directory and not (%s, "
-			     "for one)", file, (unsigned long long)b->skipped,
+			     "for one)", (unsigned long long)b->skipped,
 			     LAYOUT_NAME_MAX, b->skipped_example);
 	if (b->long_links)
-		findings_add(b->findings, FINDING_LEFT_OUT,
-			     "'%s': %llu symbolic links are left out: their targets "
+		findings_add(&own, FINDING_LEFT_OUT,
+			     "%llu symbolic links are left out: their targets "
 			     "have more than %d bytes, which Linux does not take (%s, for "
-			     "one)", file, (unsigned long long)b->long_links,
+			     "one)", (unsigned long long)b->long_links,
 			     TREE_TARGET_BYTES - 1, b->long_example);
 	if (b->ignored)
-		findings_add(b->findings, FINDING_USUAL,
-			     "'%s': %llu files are in an earlier shard too and are left "
-			     "out (duplicates=first)", file, (unsigned long long)b->ignored);
+		findings_add(&own, FINDING_USUAL,
+			     "%llu files are in an earlier shard too and are left "
+			     "out (duplicates=first)", (unsigned long long)b->ignored);
 	if (b->replaced)
-		findings_add(b->findings, FINDING_USUAL,
-			     "'%s': %llu members have a later one of the same name, which is "
-			     "shown (%s, for one)", file, (unsigned long long)b->replaced,
+		findings_add(&own, FINDING_USUAL,
+			     "%llu members have a later one of the same name, which is "
+			     "shown (%s, for one)", (unsigned long long)b->replaced,
 			     b->replaced_example);
+	findings_join(b->findings, &own);
 	b->left_out += b->skipped + b->long_links;
 	b->unsafe = b->skipped = b->ignored = b->long_links = b->replaced = 0;
 }

@@ -90,7 +90,6 @@ struct builder {
 	enum duplicates duplicates;
 	struct builder_defaults defaults;
 	struct findings *findings;
-	unsigned dropped;      /* links without a target */
 	struct arena arena;
 	VEC(struct builder_name) names;   /* items[0] is the root */
 	VEC(uint8_t) texts;       /* of all names, as in the index */

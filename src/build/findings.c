@@ -57,15 +57,17 @@ void findings_free(struct findings *findings)
 	for (size_t i = 0; i < findings->items.count; i++)
 		free(findings->items.items[i].text);
 	vec_free(&findings->items);
+	findings->more = 0;
 }
 
 void findings_join(struct findings *to, struct findings *from)
 {
-	for (size_t i = 0; i < from->items.count; i++)
+	for (size_t i = 0; i < from->items.count && to; i++)
 		findings_push(to, &from->items.items[i]);
-	to->more += from->more;
-	from->items.count = 0;
-	from->more = 0;
+	if (to)
+		to->more += from->more;
+	from->items.count = to ? 0 : from->items.count;
+	findings_free(from);
 }
 
 static int findings_by_text(const void *left, const void *right)

@@ -44,7 +44,8 @@ void findings_add(struct findings *findings, enum finding_kind kind, const char 
 	__attribute__((format(printf, 3, 4)));
 void findings_free(struct findings *findings);
 
-/* Moves all of `from` behind those of `to`. `from->file` must live as long as `to`. */
+/* Moves all of `from` behind those of `to`, or drops them (NULL), and frees it. `from->file`
+   must live as long as `to`. */
 void findings_join(struct findings *to, struct findings *from);
 
 /*

@@ -44,6 +44,9 @@ struct sample_bytes {
 /* The volume of the body of a row without bytes, which counts and is not shown. */
 #define SAMPLE_MISSING UINT32_MAX
 
+/* The label of a row without one: null, NaN, an empty text. */
+#define SAMPLE_UNLABELLED INT64_MIN
+
 /* A file: the bytes of `head` (an image's header, say), then those of `body`. */
 struct sample {
 	struct sample_bytes head, body;

@@ -20,7 +20,7 @@ static bool copy_digits(const char *text, size_t n, char out[DIGITS_MOST])
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		out[i] = comma && text[i] == ',' ? '.' : text[i];
-		if (!isdigit((unsigned char)out[i]) && !strchr("-+.eE", out[i]))
+		if (!isdigit((unsigned char)out[i]) && !memchr("-+.eE", out[i], 5))
 			return false;
 	}
 	out[n] = '\0';

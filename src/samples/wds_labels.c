@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/pyjson.h"
 #include "base/utf8.h"
+#include "labels/label_text.h"
 #include "maps/maps_texts.h"
 #include "maps/pickle.h"
 #include "names/label_words.h"
@@ -148,6 +149,11 @@ static int parse_text(const struct wds_rule *rule, const char *text, size_t n,
 		return broken(why, "is empty");
 	if (set_integer(label, text, n, why) == 0)
 		return 0;
+	/* 3.0 is what some libraries make of 3 */
+	if (label_text_read(text, n, &label->number) == LABEL_TEXT_NUMBER) {
+		label->kind = WDS_NUMBER;
+		return 0;
+	}
 	if (rule->kind == WDS_LABEL_NUMBER)
 		return -EBADMSG;
 	if (memchr(text, '\n', n) || memchr(text, '\r', n))
@@ -210,7 +216,10 @@ static int read_json_label(const struct pyjson_value *value, struct wds_label *l
 	case PYJSON_NULL:
 		return broken(why, "holds null for a label");
 	case PYJSON_ARRAY:
-		return broken(why, "holds a list for a label");
+		if (label_text_read(value->text, value->size, &label->number) != LABEL_TEXT_HOT)
+			return broken(why, "holds a list for a label, which is not one-hot");
+		label->kind = WDS_NUMBER;
+		return 0;
 	case PYJSON_OBJECT:
 	default:
 		return broken(why, "holds an object for a label");

@@ -122,31 +122,6 @@ static void note_unlabelled_split(const struct set *set)
 	}
 }
 
-/* The first shard whose labels are only numbers, or only names. */
-static const struct wds_findings *first_of_kind(const struct set *set, bool named)
-{
-	for (size_t i = 0; i < set->n; i++) {
-		const struct wds_findings *shard = set->shards[i];
-
-		if (shard->taken && shard->named == named && shard->numbered == !named)
-			return shard;
-	}
-	return NULL;
-}
-
-static void report_mixed(const struct set *set)
-{
-	const struct wds_findings *numbers = first_of_kind(set, false);
-	const struct wds_findings *names = first_of_kind(set, true);
-
-	if (!numbers || !names)
-		return;
-	findings_add(set->findings, FINDING_CHOSEN,
-		     "the labels of '%s' are numbers, and those of '%s' names, so one "
-		     "class may be two directories; mount them apart",
-		     filename_of(numbers->label), filename_of(names->label));
-}
-
 /* Members that WebDataset skips, of all shards that are shown by class. */
 static void report_skipped(const struct set *set)
 {
@@ -228,7 +203,6 @@ void wds_report(const struct wds_findings *const *shards, size_t n,
 		report_reason(&set, reason);
 	report_unlabelled_shards(&set);
 	note_unlabelled_split(&set);
-	report_mixed(&set);
 	report_skipped(&set);
 	report_several(&set);
 	say_item_splits(&set);

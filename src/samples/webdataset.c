@@ -117,8 +117,6 @@ static int webdataset_add_record(struct webdataset_scan *take,
 		record.number = (int64_t)at;
 	}
 	take->used += record.used;
-	take->findings->named |= record.named;
-	take->findings->numbered |= record.used && !record.named;
 	return vec_push(&take->records.items, record);
 }
 

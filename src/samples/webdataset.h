@@ -40,8 +40,7 @@ struct wds_findings {
 	const char *split;      /* the config's */
 	uint64_t samples;       /* 0: it is no tar, or none that was looked at */
 	bool paired;            /* most of them have several members, labels or none */
-	bool taken;             /* they have become samples of classes, */
-	bool numbered, named;   /* which are numbers, or have names */
+	bool taken;             /* they have become samples of classes */
 	enum wds_reason reason; /* why not, where it is known, */
 	bool sure;              /* and beyond doubt */
 	char sentence[WDS_SENTENCE_BYTES]; /* about the reason, the shard's name before it */

@@ -67,7 +67,7 @@ static int measure_group(struct view *view, const struct sample_group *group,
 			      .rows = group->rows,
 			      .one_class = group->class_name != NULL,
 			      .in_words = group->labels_in_words};
-	struct view_piece piece = { group, samples };
+	struct view_piece piece = { path, group, samples };
 
 	if (!array.split || !array.name || (group->labels && !array.source) ||
 	    vec_push(&array.pieces, piece) < 0)
@@ -216,7 +216,7 @@ bool view_label(const struct array *array, const struct row *row, int64_t *label
 		*label = row->key->item->label;
 	else
 		return false;
-	return true;
+	return *label >= 0 || (array->below_zero && *label != SAMPLE_UNLABELLED);
 }
 
 const char *view_row_name(const struct array *array, const struct row *row)
@@ -226,8 +226,17 @@ const char *view_row_name(const struct array *array, const struct row *row)
 	return array->form == FORM_CLASSES ? filename_of(row->key->rest) : row->key->rest;
 }
 
+enum { SEEN_0 = 1, SEEN_1 = 2, SEEN_MINUS_1 = 4, SEEN_OTHER = 8 };
+
+static unsigned label_bit(int64_t label)
+{
+	if (label == SAMPLE_UNLABELLED)
+		return 0;
+	return label == 0 ? SEEN_0 : label == 1 ? SEEN_1 : label == -1 ? SEEN_MINUS_1 : SEEN_OTHER;
+}
+
 /* Counts the names, and finds whether labels are numbers. */
-static void inspect_rows(struct array *array)
+static void inspect_rows(struct array *array, unsigned *seen)
 {
 	struct rows rows = { .array = array };
 	char path[VIEW_PATH_BYTES];
@@ -236,8 +245,11 @@ static void inspect_rows(struct array *array)
 	while (view_next_row(&rows, &row)) {
 		const char *name = row.sample->name;
 
-		if (!row.sample->class_name && !row.group->class_name)
-			array->numbered = array->source != NULL;
+		if (!row.sample->class_name && !row.group->class_name) {
+			array->numbered |= array->source &&
+					   row.sample->label != SAMPLE_UNLABELLED;
+			*seen |= label_bit(row.sample->label);
+		}
 		if (!name)
 			continue;
 		if (view_safe_path(name, path)) {
@@ -247,6 +259,21 @@ static void inspect_rows(struct array *array)
 			array->unusable++;
 		}
 	}
+}
+
+/*
+ * Labels below 0 are none: -1 of Hugging Face's test splits, -100 of PyTorch's losses. Where
+ * all others are 1, -1 is one of two classes.
+ */
+static void inspect_arrays(struct view *view)
+{
+	unsigned seen = 0;
+
+	for (size_t i = 0; i < view->arrays.count; i++)
+		inspect_rows(&view->arrays.items[i], &seen);
+	for (size_t i = 0; i < view->arrays.count; i++)
+		view->arrays.items[i].below_zero = seen == (SEEN_1 | SEEN_MINUS_1);
+	view->has_0 = seen & SEEN_0;
 }
 
 static enum form choose_form(const struct view *view, const struct array *array)
@@ -398,13 +425,13 @@ int view_seal(struct view *view, struct error *e)
 
 	if (join_arrays(view) < 0)
 		return error_no_memory(e, NULL);
-	for (size_t i = 0; i < view->arrays.count; i++)
-		inspect_rows(&view->arrays.items[i]);
+	inspect_arrays(view);
 	err = view_match_maps(view, e);
 	if (err)
 		return err;
 	if (choose_forms(view) < 0 || view_collect_classes(view) < 0)
 		return error_no_memory(e, NULL);
+	view_drop_fractions(view);
 	err = view_compare_maps(view, e);
 	if (!err)
 		err = view_name_classes(view, e);

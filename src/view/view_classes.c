@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/unique.h"
 #include "build/findings.h"
+#include "labels/label_text.h"
 #include "view/view_parts.h"
 
 /* ---- Which there are ---- */
@@ -80,6 +81,8 @@ static int collect_of(struct array *array)
 			err = classes_push_text(array, text, &thin_texts);
 		else if (view_label(array, &row, &label))
 			err = push_label(array, label, &thin_labels);
+		else
+			array->unlabelled++;
 	}
 	array->labels.count = sort_labels(array->labels.items, array->labels.count);
 	array->texts.count = sort_texts(array->texts.items, array->texts.count);
@@ -96,6 +99,47 @@ int view_collect_classes(struct view *view)
 }
 
 /* ---- Texts ---- */
+
+/* The first text that is a fraction, if all of them are numbers; NULL: they are classes. */
+static const char *find_fraction(const struct array *array)
+{
+	const char *fraction = NULL;
+
+	for (size_t i = 0; i < array->texts.count; i++) {
+		const char *text = array->texts.items[i];
+		enum label_text kind;
+		int64_t number;
+
+		kind = label_text_read(text, strlen(text), &number);
+		if (kind == LABEL_TEXT_FRACTION)
+			fraction = text;
+		else if (kind != LABEL_TEXT_NUMBER)
+			return NULL;
+	}
+	return fraction;
+}
+
+void view_drop_fractions(struct view *view)
+{
+	for (size_t i = 0; i < view->arrays.count; i++) {
+		struct array *array = &view->arrays.items[i];
+		const char *fraction = array->one_class || array->form != FORM_CLASSES ?
+					       NULL : find_fraction(array);
+
+		if (!fraction || !array->source || array->keys.count)
+			continue;
+		findings_add(view->config.findings, FINDING_LEFT_OUT,
+			     "'%.60s' of '%.60s' in '/%.60s' holds fractions ('%.30s'), which a "
+			     "regression is trained on, and no classes: its rows are shown "
+			     "without labels", array->source, array->name, array->split,
+			     fraction);
+		array->source = NULL;
+		array->numbered = false;
+		array->texts.count = array->labels.count = 0;
+		array->unlabelled = 0;
+		array->form = array->named ? FORM_NAMES : FORM_ROWS;
+	}
+}
 
 static int refuse_long(const struct array *array, const char *text, struct error *e)
 {
@@ -177,23 +221,51 @@ static int check_texts(struct view *view, const struct array *array, struct erro
 
 /* ---- Names of numbers ---- */
 
-/* From the file itself, for all shards that have rows: NULL where they do not agree. */
+/* From the file itself, for all shards that have rows: NULL where one has none. */
 static const char *name_in_file(const struct array *array, int64_t label)
 {
 	const char *name = NULL;
 
 	for (size_t i = 0; i < array->pieces.count; i++) {
 		const struct sample_group *group = array->pieces.items[i].group;
-		const char *here = label >= 0 && (uint64_t)label < group->class_count ?
-			group->class_names[label] : NULL;
 
 		if (group->rows == 0)
 			continue;
-		if (!here || (name && strcmp(name, here) != 0))
+		name = label >= 0 && (uint64_t)label < group->class_count ?
+			       group->class_names[label] : NULL;
+		if (!name)
 			return NULL;
-		name = here;
 	}
 	return name;
+}
+
+/* Shards that call a label otherwise: one folder would hold two classes. */
+static int refuse_other_names(const struct array *array, struct error *e)
+{
+	const struct view_piece *first = NULL;
+
+	for (size_t i = 0; i < array->pieces.count; i++) {
+		const struct view_piece *piece = &array->pieces.items[i];
+		size_t n = piece->group->class_count;
+
+		if (n == 0 || piece->group->rows == 0)
+			continue;
+		if (!first)
+			first = piece;
+		for (size_t k = 0; k < n && k < first->group->class_count; k++) {
+			const char *a = first->group->class_names[k];
+			const char *b = piece->group->class_names[k];
+
+			if (a && b && strcmp(a, b) != 0)
+				return error_set(e, ERROR_DATASET, EBADMSG,
+						 "%s: label %zu is called '%.60s', and '%.60s' "
+						 "in '%.200s': mount each alone, name the "
+						 "classes of both with -o classes=FILE, or see "
+						 "the rows without labels with -o view=tree",
+						 piece->path, k, b, a, first->path);
+		}
+	}
+	return 0;
 }
 
 static const char *classes_name_of(const struct view *view, const struct array *array,
@@ -219,7 +291,7 @@ static const char *classes_name_of(const struct view *view, const struct array *
 /* A list may begin with the name of label 0 or of label 1, if no row has label 0. */
 static bool begins_anywhere(const struct view *view, const struct sample_group *group)
 {
-	return group->classes_in_list && !view_has_label_0(view);
+	return group->classes_in_list && !view->has_0;
 }
 
 static enum names_from choose_names(const struct view *view, const struct array *array)
@@ -266,7 +338,8 @@ static int refuse_nameless(const struct view *view, const struct array *array,
 				 "no path in the maps of -o names= says what label %" PRId64
 				 " of '/%.100s' is called; name the map of the training split "
 				 "too, or a list with -o classes=", label, array->split);
-	return error_set(e, ERROR_DATASET, EBADMSG, "label %" PRId64 " has no name", label);
+	return error_set(e, ERROR_DATASET, EBADMSG, "label %" PRId64 " has no name in one of the "
+			 "files", label);
 }
 
 static int classes_compare_names(const void *left, const void *right)
@@ -303,13 +376,8 @@ static int classes_add_name(struct view *view, struct array *array, int64_t labe
 {
 	const char *name = classes_name_of(view, array, label);
 	struct label_name item = { .label = label };
-	char safe[VIEW_COMPONENT_BYTES + 1], number[24];
+	char safe[VIEW_COMPONENT_BYTES + 1];
 
-	/* -1 is "no label": Hugging Face's test splits have it */
-	if (!name && label < 0 && array->names_from == NAMES_OF_LIST) {
-		snprintf(number, sizeof(number), "%" PRId64, label);
-		name = number;
-	}
 	if (!name)
 		return refuse_nameless(view, array, label, e);
 	if (!view_safe_component(name, safe))
@@ -338,6 +406,11 @@ static int name_array(struct view *view, struct array *array, struct error *e)
 						  NAMES_ARE_NUMBERS;
 	if (array->names_from == NAMES_ARE_NUMBERS)
 		return 0;
+	if (array->names_from == NAMES_OF_FILE) {
+		err = refuse_other_names(array, e);
+		if (err)
+			return err;
+	}
 	err = name_labels(view, array, &why);
 	if (err == -EBADMSG && array->names_from == NAMES_OF_FILE) {
 		findings_add(view->config.findings, FINDING_LEFT_OUT,

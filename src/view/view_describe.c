@@ -204,6 +204,12 @@ static void note_arrays(const struct view *view, struct findings *findings)
 			findings_add(findings, FINDING_CHOSEN,
 				     "in '/%.60s' names come more than once: each has "
 				     "the number of its row before it", array->directory);
+		if (array->form == FORM_CLASSES && array->unlabelled)
+			findings_add(findings, FINDING_LEFT_OUT,
+				     "in '/%.60s' %" PRIu64 " of %" PRIu64 " files have no label "
+				     "(empty, null, NaN or below 0): they lie beside the folders "
+				     "of classes, where ImageFolder does not see them",
+				     array->directory, array->unlabelled, array->rows);
 		if (array->unusable)
 			findings_add(findings, FINDING_LEFT_OUT,
 				     "in '/%.60s' %" PRIu64 " names can be no file's: "

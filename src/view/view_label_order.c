@@ -20,52 +20,16 @@ static const struct label_name *first_out_of_order(const struct array *array)
 	return NULL;
 }
 
-/* Has it labels, and not only -1, which is none? */
-static bool is_labelled(const struct array *array)
-{
-	size_t n = array->labels.count;
-
-	return array->form == FORM_CLASSES && n > 0 && array->labels.items[n - 1] >= 0;
-}
-
-/* How many of all labels are below 0, and in arrays without others: no loader's. */
-static size_t count_without(const struct view *view)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < view->arrays.count; i++) {
-		const struct array *array = &view->arrays.items[i];
-
-		if (is_labelled(array) && array->labels.items[0] < 0)
-			return 0;
-	}
-	while (n < view->labels.count && view->labels.items[n] < 0)
-		n++;
-	return n < view->labels.count ? n : 0;
-}
-
-bool view_has_label_0(const struct view *view)
-{
-	for (size_t i = 0; i < view->arrays.count; i++) {
-		const struct array *array = &view->arrays.items[i];
-
-		for (size_t k = 0; k < array->labels.count; k++)
-			if (array->labels.items[k] == 0)
-				return true;
-	}
-	return false;
-}
-
 /* Of the first split that has not all labels. */
 static void label_order_note_missing(const struct view *view)
 {
-	size_t n = view->labels.count - count_without(view);
+	size_t n = view->labels.count;
 
 	for (size_t i = 0; i < view->arrays.count; i++) {
 		const struct array *array = &view->arrays.items[i];
 		size_t has = array->labels.count;
 
-		if (!is_labelled(array) || has == n)
+		if (array->form != FORM_CLASSES || has == 0 || has == n)
 			continue;
 		findings_add(view->config.findings, FINDING_CHOSEN,
 			     "/%.60s has rows of only %zu of the %zu labels: ImageFolder "
@@ -107,8 +71,8 @@ static const struct array *first_in_classes(const struct view *view)
 /* Of all labels together. */
 static void note_numbers(const struct view *view)
 {
-	size_t without = count_without(view), n = view->labels.count - without;
-	const int64_t *labels = view->labels.items + without;
+	size_t n = view->labels.count;
+	const int64_t *labels = view->labels.items;
 
 	if (n == 1 && labels[0] != 0)
 		findings_add(view->config.findings, FINDING_CHOSEN,
@@ -130,7 +94,7 @@ static void note_extra_names(const struct view *view)
 	if (array->names_from != NAMES_OF_LIST)
 		return;
 	class_list_labels(view->config.classes, &has);
-	if (has.ordered && has.first == 0 && !view_has_label_0(view))
+	if (has.ordered && has.first == 0 && !view->has_0)
 		findings_add(view->config.findings, FINDING_CHOSEN,
 			     "no row has the label 0, and %s is taken to begin with its name "
 			     "('%.40s'): lines with their labels (1: NAME) leave no doubt",
@@ -147,7 +111,10 @@ static void note_extra_names(const struct view *view)
 
 void view_report_label_order(const struct view *view)
 {
-	/* beside texts there are numbers where rows have none: no loader's labels */
+	if (view->has_texts && view->labels.count)
+		findings_add(view->config.findings, FINDING_CHOSEN,
+			     "some labels are numbers, and others names, so one class may be "
+			     "two directories; mount the files apart, or see -o view=tree");
 	if (view->has_texts)
 		return;
 	if (view->labels.count && view->config.classes)

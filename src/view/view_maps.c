@@ -97,7 +97,8 @@ static int view_maps_check_labels(const struct array *array, struct error *e)
 	while (array->numbered && view_next_row(&rows, &row)) {
 		const struct name_map_item *item = row.key->item;
 
-		if (item->class_name || item->label == row.sample->label)
+		if (item->class_name || item->label == row.sample->label ||
+		    (item->label < 0 && row.sample->label < 0))
 			continue;
 		return error_set(e, ERROR_DATASET, EBADMSG,
 				 "%s says of row %" PRIu64 " of '/%.100s', '%.300s', that its "

@@ -15,6 +15,7 @@ enum { VIEW_COMPONENT_BYTES = 255 }; /* of a path, at most */
 
 /* The part of an array in one shard. */
 struct view_piece {
+	const char *path; /* of the shard */
 	const struct sample_group *group;
 	const struct sample *samples;
 };
@@ -58,6 +59,8 @@ struct array {
 	bool in_words;      /* source is no array of the split */
 	bool one_class;     /* the group says the class of all its samples */
 	bool numbered;      /* the dataset has labels that are numbers */
+	bool below_zero;    /* labels below 0 are classes: -1 and 1 */
+	uint64_t unlabelled; /* rows with no label, beside the directories of classes */
 	uint64_t named;     /* rows that have a name, */
 	bool directories;   /* and some of them directories, */
 	bool folders;       /* which are those of the classes */
@@ -82,6 +85,7 @@ struct view {
 	size_t classes;      /* directories, and how many of them have a name */
 	size_t named_classes;
 	bool has_texts;      /* and some of these no number */
+	bool has_0;          /* some row has the label 0 */
 	int label_digits, row_digits;
 	bool *map_used;      /* one a map */
 	bool classes_used;
@@ -128,6 +132,9 @@ int view_compare_texts(const void *left, const void *right); /* of pointers to t
 /* Collects labels and texts of all arrays. 0 or -ENOMEM. */
 int view_collect_classes(struct view *view);
 
+/* Texts that are numbers, of which some are fractions, are no classes. */
+void view_drop_fractions(struct view *view);
+
 /* Gives all of them names: 0, -ENOMEM, or -EBADMSG and a sentence. */
 int view_name_classes(struct view *view, struct error *e);
 
@@ -142,9 +149,6 @@ const char *view_class_directory(const struct view *view, const struct array *ar
  * the labels to the findings.
  */
 void view_report_label_order(const struct view *view);
-
-/* Has a row of any array the label 0? */
-bool view_has_label_0(const struct view *view);
 
 /* ---- view_folders.c ---- */
 

@@ -103,7 +103,7 @@ void view_write_path(struct naming *naming, const struct row *row)
 		class_name = view_class_directory(naming->view, array, row, class_room);
 	if (class_name)
 		n = view_paths_append(naming, n, class_name);
-	else if (!named && array->form != FORM_ROWS)
+	else if (!named && array->form == FORM_NAMES)
 		n = view_paths_append(
 			naming, n, array->name); /* a row as it would be without names */
 	if (!named)

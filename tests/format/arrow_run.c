@@ -55,7 +55,7 @@ static void print_group(FILE *out, const struct run *run, size_t i)
 
 		fprintf(out, "row\t");
 		if (group->labels)
-			fprintf(out, "%" PRId64, s->label);
+			fprintf(out, "%" PRId64, s->label == SAMPLE_UNLABELLED ? -1 : s->label);
 		fprintf(out, "%s\t%s\t%s\t", group->labels ? "" : "-", text(s->class_name),
 			text(s->name));
 		if (s->body.volume == SAMPLE_MISSING)

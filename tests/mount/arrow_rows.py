@@ -42,12 +42,14 @@ def join_shards(groups):
 
 
 def class_folder(columns, row, called, width):
-    """The folder of a row's class: [] where there are no labels."""
+    """The folder of a row's class: [] where it has no label, or one below 0."""
     label, class_name = row[:2]
     if columns[2] == "-":
         return []
     if class_name != "-":
         return [class_name]
+    if int(label) < 0:
+        return []
     if called:
         return [columns[4].split("|")[int(label)].replace("/", "_")]
     return ["%0*d" % (width, int(label))]
@@ -56,12 +58,13 @@ def class_folder(columns, row, called, width):
 def are_called(columns, rows):
     """Has each label of these rows a name?"""
     count = 0 if columns[4] == "-" else len(columns[4].split("|"))
-    return columns[2] != "-" and all(0 <= int(row[0]) < count for row in rows)
+    return columns[2] != "-" and all(int(row[0]) < count for row in rows)
 
 
 def wanted(groups):
     """[(path, bytes, CRC32)]"""
-    labels = [row[0] for columns, rows in groups if columns[2] != "-" for row in rows]
+    labels = [row[0] for columns, rows in groups if columns[2] != "-" for row in rows
+              if int(row[0]) >= 0]
     label_width = max([len(label) for label in labels] or [1])
     row_width = len(str(max(len(rows) for _, rows in groups) - 1))
     splits = [columns[0] for columns, _ in groups if columns[2] != "-"]

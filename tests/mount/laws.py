@@ -254,9 +254,34 @@ def long_bytes():
         f["labels"] = [0, 1]
 
 
+for KIND, HERE in {"nan": [0., np.nan, 1.], "empty": [b"0", b"", b"1"], "below-0": [0, -1, 1],
+                   "text-nan": [b"0", b"NaN", b"1"], "row-of-0": [[1, 0], [0, 0], [0, 1]]}.items():
+    @case("hdf5", "same", f"none-{KIND}", ".:1 0:1 1:1", "in '/' 1 of 3 files have no label")
+    def h5_none(labels=HERE):
+        with h5py.File("a.h5", "w") as f:
+            f["images"], f["labels"] = pixels(3), np.array(labels)
+
+
+@case("hdf5", "shifted", "names-beside-none", ".:1 a:1 b:1", "1 of 3 files have no label")
+def h5_names_beside_none():
+    names_of([0, -1, 1], "ab")
+
+
+@case("hdf5", "shifted", "minus-1-and-1", "-1:1 01:2", "the 2 labels are not 0 to 1")
+def h5_two_signs():
+    with h5py.File("a.h5", "w") as f:
+        f["images"], f["labels"] = pixels(3), [1, -1, 1]
+
+
+@case("hdf5", "shifted", "fractions-in-words", "images:3", "holds fractions")
+def h5_fractions():
+    with h5py.File("a.h5", "w") as f:
+        f["images"], f["labels"] = pixels(3), [b"0.5", b"1", b"2"]
+
+
 # ---- Arrow ----
 
-@case("arrow", "mixed", "files", "test/-1:1 test/00:1 test/01:3 train/-1:1 train/00:1 train/01:3",
+@case("arrow", "mixed", "files", "test:1 test/0:1 test/1:3 train:1 train/0:1 train/1:3",
       sources="train-a.arrow test-a.arrow")
 def arrow_files():
     fixture("label-bool.arrow")
@@ -299,9 +324,9 @@ def arrow_none():
     fixture("two-classes.arrow")
 
 
-ARROW = {"-1:1 00:1 01:1 02:2": ("int8", "uint8", "int16", "half", "float", "double", "hot",
+ARROW = {".:1 0:1 1:1 2:2": ("int8", "uint8", "int16", "half", "float", "double", "hot",
                                 "hot-bool", "hot-float", "hot-fixed"),
-         "-1:1 00:1 01:3": ("bool",)}
+         ".:1 0:1 1:3": ("bool",)}
 for SHOWN, KINDS in ARROW.items():
     for KIND in KINDS:
         case("arrow", "same", KIND, SHOWN)(lambda kind=KIND: fixture(f"label-{kind}.arrow"))
@@ -373,6 +398,21 @@ def wds_hint():
                   for end, body in (("jpg", jpeg(i)), ("species_id.cls", b"%d" % i))])
 
 
+@case("webdataset", "shifted", "fractions-in-words", ".:2", "holds fractions", options="sidecars=hide")
+def wds_fractions():
+    tar("a.tar", [(f"{i}.{end}", body) for i in range(2) for end, body in
+                  (("jpg", jpeg(i)), ("json", b'{"label": "%d.5"}' % i))])
+
+
+for KIND, BODY in {"below-0": b"-1", "empty": b"", "nan": b"nan"}.items():
+    @case("webdataset", "same", f"none-{KIND}", ".:1 0:1 1:1" if KIND == "below-0" else
+          ".:2 0:1 1:1", "1 of 3 files have no label" if KIND == "below-0" else "1 such labels",
+          options="sidecars=hide")
+    def wds_none(body=BODY):
+        tar("a.tar", [(f"{i}.{end}", content) for i, label in enumerate((b"0", b"1", body))
+                      for end, content in (("jpg", jpeg(i)), ("cls", label))])
+
+
 def wds_same(members):
     def write():
         tar("a.tar", [member for i, n in enumerate((0, 1, 1)) for member in
@@ -381,7 +421,8 @@ def wds_same(members):
 
 
 for KIND, MEMBERS in {
-        "cls": ("cls", lambda n: b"%d" % n), "cls-line": ("cls", lambda n: b"%d\n" % n),
+        "cls": ("cls", lambda n: b"%d" % n), "cls-float": ("cls", lambda n: b"%d.0" % n),
+        "json-hot": ("json", lambda n: b'{"label": [%d, %d]}' % (n == 0, n)), "cls-line": ("cls", lambda n: b"%d\n" % n),
         "json": ("json", lambda n: json.dumps({"label": n}).encode()),
         "json-float": ("json", lambda n: json.dumps({"label": float(n)}).encode()),
         "json-bool": ("json", lambda n: json.dumps({"label": bool(n)}).encode()),
@@ -405,8 +446,8 @@ def saved(folder, data, indices=None):
         json.dump(state, out)
 
 
-@case("saved", "mixed", "splits", "test/-1:1 test/00:1 test/01:1 test/02:2 "
-      "train/-1:1 train/00:1 train/01:1 train/02:2", sources="d")
+@case("saved", "mixed", "splits", "test:1 test/0:1 test/1:1 test/2:2 "
+      "train:1 train/0:1 train/1:1 train/2:2", sources="d")
 def saved_splits():
     saved("d/train", "label-int8.arrow")
     saved("d/test", "label-int8.arrow")
@@ -434,7 +475,7 @@ def saved_two():
     saved("d", "two-labels.arrow")
 
 
-@case("saved", "same", "bool", "-1:1 00:1 01:3", sources="d")
+@case("saved", "same", "bool", ".:1 0:1 1:3", sources="d")
 def saved_bool():
     saved("d", "label-bool.arrow")
 

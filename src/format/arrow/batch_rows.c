@@ -40,7 +40,7 @@ struct pass {
 	unsigned sniffed;
 	const char *extensions[ROWS_SNIFFED], *extension;
 	struct arrow_names names;
-	uint64_t row, without_bytes, without_label;
+	uint64_t row, without_bytes;
 	char class_name[ARROW_NAME_BYTES + 1];
 	struct arrow_labels splits;      /* words */
 	char words[SPLITS_MOST][SPLIT_MOST + 1];
@@ -98,8 +98,7 @@ static int batch_rows_set_label(struct pass *pass, const struct arrow_batch *bat
 				    pass->labels.why, pass->choice->labels->name, pass->row);
 	if (err)
 		return err;
-	pass->without_label += label.none;
-	sample->label = label.none ? -1 : label.number;
+	sample->label = label.none ? SAMPLE_UNLABELLED : label.number;
 	if (label.none || !label.text)
 		return 0;
 	memcpy(pass->class_name, label.text, label.length);
@@ -376,11 +375,6 @@ static void report_rows(const struct pass *pass)
 			     "%" PRIu64 " of %" PRIu64 " rows hold no bytes in '%.60s' "
 			     "(null): they are left out", pass->without_bytes, pass->row,
 			     column);
-	if (pass->without_label)
-		findings_add(scan->findings, FINDING_LEFT_OUT,
-			     "%" PRIu64 " of %" PRIu64 " rows have no label in '%.60s' "
-			     "(null or empty): they get the label -1",
-			     pass->without_label, pass->row, pass->choice->labels->name);
 	if (pass->names.again)
 		findings_add(scan->findings, FINDING_CHOSEN,
 			     "%" PRIu64 " of %" PRIu64 " names in '%.60s' came before: "

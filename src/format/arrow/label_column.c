@@ -11,6 +11,7 @@
 #include "base/checked.h"
 #include "base/ieee.h"
 #include "format/arrow/row_names.h"
+#include "labels/label_text.h"
 
 enum {
 	ELEMENTS_MOST = 1 << 20, /* of a list, */
@@ -89,8 +90,13 @@ static int label_column_get_text(struct arrow_labels *labels, struct arrow_file 
 
 	if (err)
 		return err;
-	out->none = length == 0;
 	out->length = (size_t)length;
+	if (length == 0 || (length == 3 && out->text &&
+			    label_text_read(out->text, 3, &out->number) == LABEL_TEXT_NONE)) {
+		out->none = true;
+		out->text = NULL;
+		return 0;
+	}
 	if (out->text && length <= ARROW_NAME_BYTES &&
 	    !memchr(out->text, '\0', out->length))
 		return 0;

@@ -79,12 +79,13 @@ static int forgive(struct hdf5_walk *walk, int err)
 	return 0;
 }
 
-/* Are all floats whole; has each row one 1? */
+/* Are all floats whole, or NaN; has each row one 1, or none? And some are labels. */
 static int read_numbers(struct hdf5_walk *walk, struct hdf5_dataset *d, bool one_hot,
 			bool *out)
 {
 	struct hdf5_column column = { 0 };
 	struct hdf5_number number;
+	bool some = false;
 	int64_t value;
 	int err;
 
@@ -97,11 +98,13 @@ static int read_numbers(struct hdf5_walk *walk, struct hdf5_dataset *d, bool one
 
 		err = hdf5_column_get(&column, i, &bytes);
 		if (!err)
-			*out = one_hot ? hdf5_number_hot(&number, bytes, column.item / number.bytes) >= 0 :
-					 hdf5_number_get(&number, bytes, &value);
+			*out = one_hot ? hdf5_number_hot(&number, bytes, column.item / number.bytes,
+							 &value) :
+					 hdf5_number_label(&number, bytes, &value);
+		some |= !err && *out && value != SAMPLE_UNLABELLED;
 	}
 	hdf5_column_close(&column);
-	*out = *out && !err;
+	*out = *out && !err && some;
 	return forgive(walk, err);
 }
 

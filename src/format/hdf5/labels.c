@@ -11,6 +11,7 @@
 
 #include "build/findings.h"
 #include "format/hdf5/row_samples.h"
+#include "labels/label_text.h"
 
 enum {
 	LABELS_CHUNK_BYTES = 64 << 20,
@@ -144,10 +145,10 @@ static int check_range(struct hdf5_group *group, const char *list,
 
 	for (uint64_t i = 0; i < labels->count && !err; i++) {
 		err = hdf5_labels_get(labels, i, &sample);
-		if (!err && (sample.label < 0 || (uint64_t)sample.label >= labels->class_count))
+		if (!err && sample.label >= 0 && (uint64_t)sample.label >= labels->class_count)
 			break;
 	}
-	if (err || (sample.label >= 0 && (uint64_t)sample.label < labels->class_count))
+	if (err || sample.label < 0 || (uint64_t)sample.label < labels->class_count)
 		return err;
 	findings_add(group->walk->scan->findings, FINDING_LEFT_OUT,
 		     "'%s' has the label %lld, and '%s' has names for 0 to %zu: the "
@@ -249,16 +250,20 @@ static int get_number(struct hdf5_labels *labels, uint64_t row, int64_t *out)
 
 	if (err)
 		return err;
-	if (labels->one_hot) {
-		*out = hdf5_number_hot(&labels->number, bytes,
-				       labels->words.column.item / labels->number.bytes);
-		known = *out >= 0;
-	} else {
-		known = hdf5_number_get(&labels->number, bytes, out);
-	}
+	known = labels->one_hot ?
+			hdf5_number_hot(&labels->number, bytes,
+					labels->words.column.item / labels->number.bytes, out) :
+			hdf5_number_label(&labels->number, bytes, out);
 	if (known || labels->walk->scan->rows->tree)
 		return 0;
 	return refuse_number(labels, row);
+}
+
+static bool is_none(const char *text)
+{
+	int64_t number;
+
+	return label_text_read(text, strlen(text), &number) == LABEL_TEXT_NONE;
 }
 
 int hdf5_labels_get(struct hdf5_labels *labels, uint64_t row, struct sample *sample)
@@ -277,6 +282,10 @@ int hdf5_labels_get(struct hdf5_labels *labels, uint64_t row, struct sample *sam
 				  (unsigned long long)row);
 	if (!err && labels->are_words)
 		err = hdf5_charge_paths(walk, 1, strlen(sample->class_name));
+	if (!err && labels->are_words && is_none(sample->class_name)) {
+		sample->class_name = NULL;
+		sample->label = SAMPLE_UNLABELLED;
+	}
 	walk->beside = NULL;
 	return err;
 }

@@ -2,6 +2,8 @@
 #include "format/hdf5/numbers.h"
 
 #include "base/ieee.h"
+#include "build/samples.h"
+#include "labels/label_text.h"
 
 static bool numbers_describe_integer(hid_t type, struct hdf5_number *out)
 {
@@ -65,16 +67,24 @@ bool hdf5_number_describe(hid_t type, struct hdf5_number *out)
 	return known;
 }
 
-bool hdf5_number_get(const struct hdf5_number *number, const unsigned char *bytes,
-		     int64_t *out)
+/* The item's bytes, the least first. */
+static uint64_t numbers_bits(const struct hdf5_number *number, const unsigned char *bytes)
 {
 	size_t n = number->bytes;
 	uint64_t value = 0;
 
 	for (size_t i = 0; i < n; i++)
 		value |= (uint64_t)bytes[number->big_endian ? n - 1 - i : i] << 8 * i;
+	return value;
+}
+
+bool hdf5_number_get(const struct hdf5_number *number, const unsigned char *bytes,
+		     int64_t *out)
+{
+	uint64_t value = numbers_bits(number, bytes);
+
 	if (number->is_float)
-		return ieee_whole(ieee_value(value, (unsigned)n), out);
+		return ieee_whole(ieee_value(value, (unsigned)number->bytes), out);
 	value >>= number->shift;
 	if (number->bits < 64)
 		value &= (UINT64_C(1) << number->bits) - 1;
@@ -84,17 +94,27 @@ bool hdf5_number_get(const struct hdf5_number *number, const unsigned char *byte
 	return number->is_signed || value <= INT64_MAX;
 }
 
-int64_t hdf5_number_hot(const struct hdf5_number *number, const unsigned char *bytes,
-			uint64_t n)
+bool hdf5_number_label(const struct hdf5_number *number, const unsigned char *bytes,
+		       int64_t *out)
 {
-	int64_t hot = -1, value = 0;
+	double value = number->is_float ?
+			       ieee_value(numbers_bits(number, bytes), (unsigned)number->bytes) : 0;
 
-	for (uint64_t i = 0; i < n; i++) {
-		if (!hdf5_number_get(number, bytes + i * number->bytes, &value) ||
-		    value < 0 || value > 1 || (value == 1 && hot >= 0))
-			return -1;
-		if (value == 1)
-			hot = (int64_t)i;
+	*out = SAMPLE_UNLABELLED;
+	return value != value || hdf5_number_get(number, bytes, out);
+}
+
+bool hdf5_number_hot(const struct hdf5_number *number, const unsigned char *bytes,
+		     uint64_t n, int64_t *out)
+{
+	struct one_hot row = { 0 };
+
+	for (uint64_t i = 0; i < n && !row.odd; i++) {
+		int64_t value = 0;
+		bool known = hdf5_number_get(number, bytes + i * number->bytes, &value);
+
+		one_hot_add(&row, known, value);
 	}
-	return hot;
+	*out = row.found ? row.label : SAMPLE_UNLABELLED;
+	return !row.odd;
 }

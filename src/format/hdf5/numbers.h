@@ -25,8 +25,13 @@ bool hdf5_is_ieee(hid_t type);
 bool hdf5_number_get(const struct hdf5_number *number, const unsigned char *bytes,
 		     int64_t *out);
 
-/* The number of the only 1 among `n` numbers that are 0 otherwise; -1: they are not so. */
-int64_t hdf5_number_hot(const struct hdf5_number *number, const unsigned char *bytes,
-			uint64_t n);
+/* The same, and SAMPLE_UNLABELLED of NaN. */
+bool hdf5_number_label(const struct hdf5_number *number, const unsigned char *bytes,
+		       int64_t *out);
+
+/* The number of the only 1 among `n` numbers that are 0 otherwise, or SAMPLE_UNLABELLED where
+   all are 0; false: they are not so. */
+bool hdf5_number_hot(const struct hdf5_number *number, const unsigned char *bytes,
+		     uint64_t n, int64_t *out);
 
 #endif

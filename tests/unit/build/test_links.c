@@ -164,6 +164,12 @@ static void test_an_alias_answers_as_its_inode(void **state)
 	index_close(index);
 }
 
+static void make_many_dangling(void *index)
+{
+	*(struct index **)index = kit_make("f:a:1 h:b1:no h:b2:no h:b3:no h:b4:no h:b5:no h:b6:no "
+					   "h:b7:no h:b8:no h:b9:no h:c1:no h:c2:no h:c3:no");
+}
+
 static void make_dangling(void *index)
 {
 	*(struct index **)index = kit_make("f:a:1 h:b:no/such h:c:a");
@@ -182,12 +188,25 @@ static void test_a_dangling_link_is_named_in_the_log(void **state)
 	index_close(index);
 }
 
+static void test_dangling_links_beyond_ten_are_counted(void **state)
+{
+	struct index *index;
+	char *got = unit_stderr_of(make_many_dangling, &index);
+
+	(void)state;
+	assert_int_equal(unit_occurrences(got, "hard link"), 10);
+	assert_non_null(strstr(got, "2 more findings are not told"));
+	free(got);
+	index_close(index);
+}
+
 static const struct CMUnitTest hard_links[] = {
 	cmocka_unit_test(test_what_hard_links_show),
 	cmocka_unit_test(test_links_to_opened_files),
 	cmocka_unit_test(test_a_chain_in_any_order_holds_together),
 	cmocka_unit_test(test_within_a_shard_a_file_replaces_a_link_to_another_shard),
 	cmocka_unit_test(test_all_names_are_one_inode),
+	cmocka_unit_test(test_dangling_links_beyond_ten_are_counted),
 	cmocka_unit_test(test_an_alias_answers_as_its_inode),
 	cmocka_unit_test(test_a_dangling_link_is_named_in_the_log),
 };

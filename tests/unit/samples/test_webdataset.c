@@ -166,7 +166,7 @@ static const struct {
 } bad[] = {
 	{ "", "is empty" }, { "x", "not a number" }, { "1 2", "not a number" },
 	{ "\xef\xbb\xbf", "is empty" }, { "+", "not a number" }, { "-", "not a number" },
-	{ "0x10", "not a number" }, { "3.0", "not a number" }, { "_1", "not a number" },
+	{ "0x10", "not a number" }, { "3.5", "not a number" }, { "_1", "not a number" },
 	{ "1_", "not a number" }, { "1__0", "not a number" }, { "--1", "not a number" },
 	{ "\xd9\xa3", "not a number" }, { "1\n2", "not a number" }, { "NaN", "not a number" },
 };

@@ -82,27 +82,6 @@ static void run_set(void *argument)
 		kit_drop(&shards[i]);
 }
 
-static void test_labels_of_two_kinds_are_said(void **state)
-{
-	static const struct member numbers[] = { FILE_OF("a.cls", "1"), FILE_OF("a.jpg", "A") };
-	static const struct member names[] = {
-		FILE_OF("b.jpg", "B"), FILE_OF("b.json", "{\"label\": \"cat\"}"),
-	};
-	static const struct member number[] = { FILE_OF("c.jpg", "C"), FILE_OF("c.json", "2") };
-	struct set set = { 2, { NULL }, { numbers, names }, { 2, 2 }, NULL };
-	struct set same = { 2, { NULL }, { numbers, number }, { 2, 2 }, NULL };
-	char *said;
-
-	(void)state;
-	said = unit_stderr_of(run_set, &set);
-	assert_non_null(strstr(said, "'x0.tar' are numbers, and those of 'x1.tar' names"));
-	assert_non_null(strstr(set.notes, "those of 'x1.tar' names"));
-	free(said);
-	said = unit_stderr_of(run_set, &same);
-	assert_string_equal(said, "");
-	free(said);
-}
-
 /* The note about a shard, and whether it is a warning too; NULL: neither. */
 static void expect_note(const struct member *members, size_t n, const char *word, bool warned)
 {
@@ -172,7 +151,7 @@ static void test_labels_that_are_elsewhere_are_hinted_at(void **state)
 		FILE_OF("b.1.cls", "2"),
 	};
 	static const struct member useless[] = {
-		FILE_OF("a.jpg", "A"), FILE_OF("a.json", "{\"label\": [0, 1]}"),
+		FILE_OF("a.jpg", "A"), FILE_OF("a.json", "{\"label\": [1, 1]}"),
 	};
 	static const struct member boxes[] = {
 		FILE_OF("a.jpg", "A"), FILE_OF("a.json", "{\"boxes\": [[1, 2]]}"),
@@ -229,7 +208,6 @@ static void test_a_shard_without_labels_among_others_is_said(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_a_shard_that_stays_says_why),
-	cmocka_unit_test(test_labels_of_two_kinds_are_said),
 	cmocka_unit_test(test_labels_that_are_elsewhere_are_hinted_at),
 	cmocka_unit_test(test_a_shard_without_labels_among_others_is_said),
 };

@@ -29,11 +29,17 @@ static const struct {
 	  "t/05/0.jpg v/10/0.jpg" },
 	{ "and of all shards", "t:i:l:1:5|t:i:l:1:10", VIEW_AUTO,
 	  "t/05/0.jpg | t/10/1.jpg" },
-	{ "negative labels", "t:i:l:3:-1,0,7", VIEW_AUTO,
-	  "t/-1/0.jpg t/00/1.jpg t/07/2.jpg" },
+	{ "labels below 0 are none", "t:i:l:3:-1,0,7", VIEW_AUTO, "t/0.jpg t/0/1.jpg t/7/2.jpg" },
+	{ "nor are they alone", "t:i:l:2:-1", VIEW_AUTO, "t/0.jpg t/1.jpg" },
+	{ "but beside 1 alone", "t:i:l:2:-1,1 v:i:l:1:-1", VIEW_AUTO,
+	  "t/-1/0.jpg t/01/1.jpg v/-1/0.jpg" },
 	{ "the lowest and the highest",
-	  "t:i:l:2:-9223372036854775808,9223372036854775807", VIEW_AUTO,
-	  "t/-9223372036854775808/0.jpg t/09223372036854775807/1.jpg" },
+	  "t:i:l:2:-9223372036854775807,9223372036854775807", VIEW_AUTO,
+	  "t/0.jpg t/9223372036854775807/1.jpg" },
+	{ "no label at all", "t:i:l:3:-9223372036854775808,-1,1", VIEW_AUTO,
+	  "t/0.jpg t/-1/1.jpg t/01/2.jpg" },
+	{ "fractions are no classes", "t:i:l:3:0.5,1,2", VIEW_AUTO,
+	  "t/0/0.jpg t/1/1.jpg t/2/2.jpg" },
 	{ "rows are counted on", "t:i:l:2:0|t:i:l:2:1|t:i:l:1:0", VIEW_AUTO,
 	  "t/0/0.jpg t/0/1.jpg | t/1/2.jpg t/1/3.jpg | t/0/4.jpg" },
 	{ "each split by itself", "t:i:l:2:0 v:i:l:1:0|v:i:l:1:0 t:i:l:1:0", VIEW_AUTO,
@@ -176,8 +182,8 @@ static void test_long_descriptions_are_cut(void **state)
 		struct run run;
 
 		snprintf(script, sizeof(script),
-			 "%0*u:i:t:2:-9223372036854775808,9223372036854775807 "
-			 "v%0*u:i:t:1:0", (int)n, 1U, (int)n, 2U);
+			 "%0*u:i:t:2:1000000000000000000,9223372036854775807 "
+			 "v%0*u:i:t:1:1000000000000000000", (int)n, 1U, (int)n, 2U);
 		run = kit_run(script, VIEW_AUTO);
 		memset(&summary, 'x', sizeof(summary));
 		view_describe(run.view, &summary);
@@ -185,7 +191,7 @@ static void test_long_descriptions_are_cut(void **state)
 		assert_true(memchr(summary.names, '\0', sizeof(summary.names)) != NULL);
 		assert_int_equal(summary.options[0], 'x');
 		assert_non_null(strstr(summary.labels,
-				       ": -9223372036854775808 to 9223372036854775807"));
+				       ": 1000000000000000000 to 9223372036854775807"));
 		assert_true(isdigit((unsigned char)summary.labels[1]));
 		kit_end(&run);
 	}
@@ -198,14 +204,14 @@ static const struct {
 	{ "t:i:l:3:0,1,2 v:i:l:2:0,2", "/v has rows of only 2 of the 3 labels" },
 	{ "t:i:l:2:1,2", "the 2 labels are not 0 to 1" },
 	{ "t:i:l:2:0,2", "the 2 labels are not 0 to 1" },
-	{ "t:i:l:2:-1,0", "the 2 labels are not 0 to 1" },
+	{ "t:i:l:2:-1,0", NULL },
+	{ "t:i:l:2:-1,1", "the 2 labels are not 0 to 1" },
 	{ "t:i:l:2:0,1 v:i::5", NULL },
-	/* -1 is no label, where a split has no other */
+	/* -1 is no label */
 	{ "t:i:l:2:0,1 v:i:l:2:-1", NULL },
 	{ "t:i:l:2:0,1 u:i:l:1:-1 v:i:l:1:1", "/v has rows of only 1 of the 2 labels" },
 	{ "t:i:l:2:1,2 v:i:l:2:-1", "the 2 labels are not 0 to 1" },
-	{ "t:i:l:3:0,1,-1 v:i:l:2:-1", "the 3 labels are not 0 to 2" },
-	{ "v:i:l:2:-1", "the only label is -1" },
+	{ "t:i:l:2:cat,0", "some labels are numbers, and others names" },
 	{ "t:i:l:2:0,1|t:i::2", "'i' in '/t' has labels in some of the files only" },
 };
 
