@@ -13,7 +13,6 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -216,13 +215,12 @@ static int mount_somehow(const struct mount_wish *wish, int directory,
  */
 static int lock_directory(const char *path)
 {
-	const struct timespec pause = { .tv_nsec = LOCK_POLL_MS * 1000 * 1000 };
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
 
 	for (int waited = 0; fd >= 0 && waited < LOCK_MS; waited += LOCK_POLL_MS) {
 		if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
 			break;
-		nanosleep(&pause, NULL);
+		bounded_pause(LOCK_POLL_MS);
 	}
 	return fd;
 }

@@ -6,14 +6,14 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "fuse/kernel_inodes.h"
+#include "os/bounded.h"
 
 enum {
 	COUNTERS = 4096,
-	END_STEP_NS = 1000 * 1000,
+	END_STEP_MS = 1,
 	END_GIVE_UP = 100,  /* steps until reads get an error, */
 	END_MOST = 5000,    /* and until nothing helps */
 };
@@ -155,8 +155,6 @@ static void fail_pending_reads(int connection)
  */
 void page_cache_stop(struct page_cache *push, struct slots *slots, int connection)
 {
-	const struct timespec step = { .tv_nsec = END_STEP_NS };
-
 	if (!push)
 		return;
 	atomic_store(&push->ending, true);
@@ -165,6 +163,6 @@ void page_cache_stop(struct page_cache *push, struct slots *slots, int connectio
 			fail_reads(slots, connection);
 			fail_pending_reads(connection);
 		}
-		nanosleep(&step, NULL);
+		bounded_pause(END_STEP_MS);
 	}
 }

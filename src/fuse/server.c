@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -159,14 +158,6 @@ static void server_refuse(const struct server *server, unsigned slot)
 		log_debug("an error could not be sent: %s", strerror(errno));
 }
 
-static int64_t clock_seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	return now.tv_sec;
-}
-
 static enum histogram histogram_of(uint32_t opcode)
 {
 	switch (opcode) {
@@ -214,7 +205,8 @@ static void handle(struct server *server, unsigned slot)
 	buf.size = request->len;
 	current_slot = (int)slot;
 	slots_begin(server->slots, slot);
-	if (slots_needs_answer(request) && slots_is_condemned(server->slots, slot, clock_seconds()))
+	if (slots_needs_answer(request) &&
+	    slots_is_condemned(server->slots, slot, bounded_now() / 1000))
 		server_refuse(server, slot);
 	else
 		server_answer(server, request, &buf);
@@ -367,7 +359,6 @@ static void wait_for_request(const struct server *server)
 /* 1: there is a request; 0: none this time; -1: the connection has ended. */
 static int server_receive(struct server *server, unsigned slot, bool alone)
 {
-	const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
 	struct fuse_buf buf = { .mem = slots_receive(server->slots, slot) };
 	int n;
 
@@ -377,7 +368,7 @@ static int server_receive(struct server *server, unsigned slot, bool alone)
 	if (alone)
 		spin_received(&server->spin);
 	if (n == -ENOMEM) /* only this thread's: the others go on */
-		nanosleep(&pause, NULL);
+		bounded_pause(10);
 	if (n == -EAGAIN) /* a connection passed in as non-blocking */
 		wait_for_request(server);
 	if (n == -ENOMEM || n == -EINTR || n == -EAGAIN)

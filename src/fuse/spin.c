@@ -4,9 +4,9 @@
 #include <poll.h>
 #include <sched.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "fuse/session.h"
+#include "stats/stats.h"
 
 enum {
 	BOUND_US = 100,          /* the default */
@@ -16,14 +16,6 @@ enum {
 	SWAMPED_AFTER = 256,     /* requests that were there already */
 	AGAIN_NS = 10 * 1000 * 1000,
 };
-
-static int64_t spin_nanoseconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
 
 void spin_init(struct spin *spin, unsigned microseconds, unsigned processors)
 {
@@ -60,20 +52,20 @@ static void spin_judge(struct spin *spin)
 	else if (spin->disturbed < DISTURBANCE * DISTURBANCES_MOST)
 		spin->disturbed += DISTURBANCE;
 	else
-		spin->not_before = spin_nanoseconds() + AGAIN_NS;
+		spin->not_before = (int64_t)stats_clock() + AGAIN_NS;
 }
 
 void spin_wait(struct spin *spin, int connection)
 {
 	struct pollfd requests = { .fd = connection, .events = POLLIN };
 
-	spin->began = spin_nanoseconds();
+	spin->began = (int64_t)stats_clock();
 	if (spin->gap >= spin->bound || spin->began < spin->not_before)
 		return;
 	spin->at_once++;
 	while (poll(&requests, 1, 0) == 0) {
 		spin->at_once = 0;
-		if (spin_nanoseconds() - spin->began >= spin->bound)
+		if ((int64_t)stats_clock() - spin->began >= spin->bound)
 			break;
 		sched_yield();
 	}
@@ -82,7 +74,7 @@ void spin_wait(struct spin *spin, int connection)
 
 void spin_received(struct spin *spin)
 {
-	int64_t gap = spin_nanoseconds() - spin->began, most = spin->bound * WEIGHT * 2;
+	int64_t gap = (int64_t)stats_clock() - spin->began, most = spin->bound * WEIGHT * 2;
 
 	/* a late request counts no more after a few early ones */
 	if (gap > most)

@@ -17,6 +17,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "os/bounded.h"
 #include "os/child.h"
 
 #define MAGIC "granary claim\n"
@@ -323,21 +324,6 @@ int claim_wait_child(struct claim *claim, pid_t child, unsigned touch_ms, int *s
 
 /* ---- Waiting for another process's claim --------------------------------- */
 
-static uint64_t claim_now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-static void sleep_ms(unsigned ms)
-{
-	const struct timespec pause = { ms / 1000, ms % 1000 * 1000000L };
-
-	nanosleep(&pause, NULL);
-}
-
 enum { ASIDE_BYTES = 8 }; /* of ".%06x" */
 
 /*
@@ -426,7 +412,7 @@ static unsigned pause_after(unsigned pause, const struct claim_wait *wait)
  */
 static int watch(const struct place *place, const struct claim_wait *wait)
 {
-	uint64_t begin = claim_now_ms();
+	long long begin = bounded_now();
 	unsigned untouched = 0, pause = 0;
 	struct claim_state last, now;
 	int err = claim_read(place, suffix, &last);
@@ -437,10 +423,10 @@ static int watch(const struct place *place, const struct claim_wait *wait)
 			if (err != -EAGAIN)
 				return err;
 		}
-		if (claim_now_ms() - begin >= wait->most_ms)
+		if (bounded_now() - begin >= wait->most_ms)
 			return -ETIMEDOUT;
 		pause = pause_after(pause ? pause : FIRST_PAUSE_MS / 2, wait);
-		sleep_ms(pause);
+		bounded_pause(pause);
 		err = claim_read(place, suffix, &now);
 		if (err || !claim_is_same(&last, &now))
 			break;
@@ -452,11 +438,11 @@ static int watch(const struct place *place, const struct claim_wait *wait)
 
 int claim_await(const struct place *place, struct claim_wait *wait)
 {
-	uint64_t begin = claim_now_ms(), spent;
+	long long begin = bounded_now(), spent;
 	int err = watch(place, wait);
 
 	place_refresh(place);
-	spent = claim_now_ms() - begin;
+	spent = bounded_now() - begin;
 	wait->most_ms -= spent < wait->most_ms ? (unsigned)spent : wait->most_ms;
 	return err;
 }

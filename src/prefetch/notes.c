@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "prefetch/notes.h"
 
-#include <time.h>
+#include "os/bounded.h"
 
-enum { GATHER_NS = 1000 * 1000 };
+enum { GATHER_MS = 1 };
 
 void notes_init(struct notes *notes)
 {
@@ -57,11 +57,9 @@ static bool notes_begin_gathering(struct notes *notes)
 
 void notes_gather(struct notes *notes)
 {
-	const struct timespec pause = { .tv_nsec = GATHER_NS };
-
 	if (!notes_begin_gathering(notes))
 		return;
-	nanosleep(&pause, NULL);
+	bounded_pause(GATHER_MS);
 	lock_acquire(&notes->lock);
 	notes->gathering = false;
 	lock_release(&notes->lock);

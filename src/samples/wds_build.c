@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/hash.h"
 #include "base/idmap.h"
+#include "base/text.h"
 #include "build/findings.h"
 #include "names/image_suffixes.h"
 #include "names/split_words.h"
@@ -47,9 +49,8 @@ struct build {
 	VEC(struct entry_extent) extents;
 	VEC(struct header) headers;
 	struct idmap header_ids;
-	VEC(char) name;
-	VEC(char) split; /* of the group that has been begun */
-	bool begun;
+	struct text name;
+	struct text split; /* of the group that has been begun */
 	const char *nameless; /* the extension of images whose own says no format; or NULL */
 	unsigned sniffed;     /* of which so many have been looked at */
 	struct wds_build_part parts[WDS_MEMBERS_MOST];
@@ -232,54 +233,30 @@ static int fill_bytes(struct build *b, const struct wds_build_part *part,
 
 /* The names of files */
 
-/* Appends to the name, which has a NUL behind it. */
-static int wds_build_add_text(struct build *b, const char *text, size_t n)
+/* `pyd` and `input.pyd` are where a sample's image is, if it has no other. */
+static bool is_pickled_input(const char *suffix)
 {
-	if (vec_reserve(&b->name, n + 1) < 0)
-		return -ENOMEM;
-	memcpy(b->name.items + b->name.count, text, n);
-	b->name.count += n;
-	b->name.items[b->name.count] = '\0';
-	return 0;
+	return strcasecmp(suffix, "pyd") == 0 || strcasecmp(suffix, "input.pyd") == 0;
 }
 
-/* `img` becomes `jpg`, `left.img` becomes `left.jpg`. */
-static int name_sniffed(struct build *b, const struct wds_build_part *part,
-			const char *path)
-{
-	const char *end = wds_extension(part->member->suffix);
-
-	if (wds_build_add_text(b, path, (size_t)(end - path)) < 0)
-		return -ENOMEM;
-	return wds_build_add_text(b, part->extension, strlen(part->extension));
-}
-
-/* `input.pyd` and `pyd` become `ppm`, `left.pyd` becomes `left.ppm`. */
-static int name_pickled(struct build *b, const struct wds_sample *sample,
-			const struct wds_build_part *part, const char *path)
-{
-	const char *suffix = part->member->suffix;
-	const char *extension = part->pixels.channels == 3 ? "ppm" : "pgm";
-	const char *end = wds_extension(suffix);
-	bool plain = (strcasecmp(suffix, "pyd") == 0 || strcasecmp(suffix, "input.pyd") == 0) &&
-		     !wds_sample_find(sample, extension);
-
-	if (plain)
-		end = suffix;
-	if (wds_build_add_text(b, path, (size_t)(end - path)) < 0)
-		return -ENOMEM;
-	return wds_build_add_text(b, extension, strlen(extension));
-}
-
+/*
+ * `img` becomes `jpg`, and `left.img` `left.jpg`, if that is the format. `input.pyd` and
+ * `pyd` become `ppm`, `left.pyd` becomes `left.ppm`.
+ */
 static int make_name(struct build *b, const struct wds_sample *sample,
 		     const struct wds_build_part *part, const char *path)
 {
-	b->name.count = 0;
-	if (part->pickled)
-		return name_pickled(b, sample, part, path);
-	if (part->extension)
-		return name_sniffed(b, part, path);
-	return wds_build_add_text(b, path, strlen(path));
+	const char *suffix = part->member->suffix, *extension = part->extension;
+	const char *end = wds_extension(suffix);
+
+	if (part->pickled) {
+		extension = part->pixels.channels == 3 ? "ppm" : "pgm";
+		if (is_pickled_input(suffix) && !wds_sample_find(sample, extension))
+			end = suffix;
+	}
+	text_cut(&b->name, 0);
+	return text_print(&b->name, "%.*s%s", extension ? (int)(end - path) : INT_MAX, path,
+			  extension ? extension : "");
 }
 
 /*
@@ -300,16 +277,12 @@ static int choose_group(struct build *b, const char *path, size_t *skip)
 		length = n;
 		*skip = n + 1;
 	}
-	if (b->begun && b->split.count == length &&
-	    (length == 0 || memcmp(b->split.items, split, length) == 0))
+	if (b->split.items && b->split.count == length &&
+	    memcmp(b->split.items, split, length) == 0)
 		return 0;
-	b->split.count = 0;
-	if (vec_reserve(&b->split, length + 1) < 0)
+	text_cut(&b->split, 0);
+	if (text_append(&b->split, split, length) < 0)
 		return -ENOMEM;
-	memcpy(b->split.items, split, length);
-	b->split.items[length] = '\0';
-	b->split.count = length;
-	b->begun = true;
 	group.split = b->split.items;
 	return samples_begin(b->scan->samples, &group);
 }
@@ -349,10 +322,9 @@ static int detect_nameless(struct build *b, const struct wds_sample *sample,
 	return err;
 }
 
-/* `pyd` and `input.pyd` are where a sample's image is, if it has no other. */
 static bool should_be_image(const struct wds_sample *sample, const char *suffix)
 {
-	if (strcasecmp(suffix, "pyd") != 0 && strcasecmp(suffix, "input.pyd") != 0)
+	if (!is_pickled_input(suffix))
 		return false;
 	for (size_t i = 0; i < sample->members.count; i++)
 		if (is_image_suffix(wds_extension(sample->members.items[i].suffix)))

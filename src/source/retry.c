@@ -5,19 +5,19 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/checked.h"
 #include "base/cleanup.h"
 #include "base/invariant.h"
 #include "base/log.h"
+#include "os/bounded.h"
 #include "os/pages.h"
 #include "source/local_file.h"
 #include "stats/stats.h"
 
 /* The pause before each further attempt; their number is that of further attempts. */
-static const int pauses_ms[] = { 10, 40, 160, 640 };
+static const unsigned pauses_ms[] = { 10, 40, 160, 640 };
 
 enum {
 	TRIES_MORE = sizeof(pauses_ms) / sizeof(*pauses_ms),
@@ -67,22 +67,6 @@ struct retry_reading {
 	bool reopened;
 	bool shrunk;
 };
-
-/* Coarse: called at every read, and only pauses are measured. */
-static int64_t retry_now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static void pause_ms(int ms)
-{
-	struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
-
-	nanosleep(&time, NULL);
-}
 
 /* No bytes where bytes should be: is the file shorter than before? */
 static int explain_nothing(struct retry_reading *r)
@@ -226,7 +210,7 @@ static bool is_hopeless(const struct retry_reading *r, int64_t now)
 static bool should_retry(struct retry_reading *r, int err, unsigned seen)
 {
 	const struct transient *transient = r->shrunk ? NULL : find_transient(-err);
-	int64_t now = retry_now_ms();
+	int64_t now = bounded_now();
 	bool at_once = false;
 
 	if (!transient)
@@ -244,7 +228,7 @@ static bool should_retry(struct retry_reading *r, int err, unsigned seen)
 	}
 	stats_add(COUNTER_read_retries, 1);
 	if (!at_once)
-		pause_ms(pauses_ms[r->tries++]);
+		bounded_pause(pauses_ms[r->tries++]);
 	return true;
 }
 
@@ -252,7 +236,7 @@ int retry_pread(const struct source *source, void *buffer, size_t length,
 		uint64_t *offset, bool again)
 {
 	struct local_file *file = local_file_of(source);
-	struct retry_reading r = { .file = file, .again = again, .begun = retry_now_ms() };
+	struct retry_reading r = { .file = file, .again = again, .begun = bounded_now() };
 	unsigned char *to = buffer;
 
 	if (!range_within(*offset, length, INT64_MAX))

@@ -6,10 +6,8 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/hash.h"
 #include "build/findings.h"
 #include "format/limits.h"
@@ -20,32 +18,18 @@ enum { LINK_MODE = 0777 };
 
 int hdf5_set_path(struct hdf5_walk *walk, size_t length, const char *name)
 {
-	size_t n = strlen(name);
-
-	walk->path.count = length;
-	if (vec_reserve(&walk->path, n + 2) < 0)
-		return hdf5_out_of_memory(walk);
-	walk->path.items[length] = '/';
-	memcpy(walk->path.items + length + 1, name, n + 1);
-	walk->path.count = length + 1 + n;
-	return 0;
+	text_cut(&walk->path, length);
+	return text_print(&walk->path, "/%s", name) < 0 ? hdf5_out_of_memory(walk) : 0;
 }
 
 int hdf5_extend_path(struct hdf5_walk *walk, const char *suffix)
 {
-	size_t n = strlen(suffix);
-
-	if (vec_reserve(&walk->path, n + 1) < 0)
-		return hdf5_out_of_memory(walk);
-	memcpy(walk->path.items + walk->path.count, suffix, n + 1);
-	walk->path.count += n;
-	return 0;
+	return text_print(&walk->path, "%s", suffix) < 0 ? hdf5_out_of_memory(walk) : 0;
 }
 
 void hdf5_reset_path(struct hdf5_walk *walk, size_t length)
 {
-	walk->path.count = length;
-	walk->path.items[length] = '\0';
+	text_cut(&walk->path, length);
 }
 
 /* Counts it among what is not shown, too. */
@@ -133,25 +117,23 @@ int hdf5_add_hard_link(struct hdf5_walk *walk, size_t first, time_t mtime)
 /* "/a" of a link in /x/y is "../../a", wherever the tree is mounted. */
 int hdf5_add_soft_link(struct hdf5_walk *walk, const char *target)
 {
-	CLEANUP(cleanup_free) char *relative = NULL;
 	struct entry entry = { .kind = ENTRY_SYMLINK, .mode = LINK_MODE, .target = target };
-	size_t up = 3 * (size_t)walk->depth, room;
+	struct text relative = { 0 };
+	int err = 0;
 
 	if (*target == '/') {
-		while (*target == '/')
-			target++;
-		room = up + strlen(target) + 2;
-		relative = malloc(room);
-		if (!relative)
-			return hdf5_out_of_memory(walk);
-		for (size_t i = 0; i < up; i++)
-			relative[i] = "../"[i % 3];
-		snprintf(relative + up, room - up, "%s", up || *target ? target : ".");
-		entry.target = relative;
+		target += strspn(target, "/");
+		for (unsigned up = walk->depth; up > 0 && !err; up--)
+			err = text_append(&relative, "../", 3);
+		if (!err)
+			err = text_print(&relative, "%s", walk->depth || *target ? target : ".");
+		entry.target = relative.items;
 	}
 	walk->files++;
 	hdf5_advance(walk, 0);
-	return hdf5_add_entry(walk, &entry, 0);
+	err = err ? hdf5_out_of_memory(walk) : hdf5_add_entry(walk, &entry, 0);
+	vec_free(&relative);
+	return err;
 }
 
 /* Datasets that are not shown */

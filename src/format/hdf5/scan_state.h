@@ -9,6 +9,7 @@
 #define GRANARY_FORMAT_HDF5_SCAN_STATE_H
 
 #include "base/idmap.h"
+#include "base/text.h"
 #include "base/vec.h"
 #include "format/format.h"
 #include "format/hdf5/driver.h"
@@ -31,7 +32,7 @@ struct hdf5_walk {
 	struct error *e;
 	struct hdf5_file file;
 	struct hdf5_heap heap;
-	VEC(char) path;            /* "/train/images", and a NUL that does not count */
+	struct text path;          /* "/train/images" */
 	const char *beside;        /* a neighbour of it that is looked at, or NULL */
 	unsigned depth;            /* groups above what the path names */
 	VEC(struct entry_extent) extents; /* of the file at hand */
