@@ -171,7 +171,7 @@ static ssize_t decode_summed(const struct codec *codec,
 	got = codec_chain_decode(rest, 0, stored, n, plain, room);
 	if (got < 0)
 		return got;
-	return codec->sum(plain, (size_t)got) == sum ? got : -EBADMSG;
+	return codec->sum(0, plain, (size_t)got) == sum ? got : -EBADMSG;
 }
 
 ssize_t codec_chain_decode(const uint32_t chain[CODEC_CHAIN_MOST], uint32_t skipped,

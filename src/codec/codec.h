@@ -64,8 +64,11 @@ struct codec {
 
 	bool parametrised; /* the parameter is not 0; else it is 0 */
 
-	/* In place of `decode`: the checksum of a decoded chunk. First in a chain only. */
-	uint32_t (*sum)(const void *plain, size_t n);
+	/*
+	 * In place of `decode`: the checksum of `n` bytes behind others whose checksum is
+	 * `sum`; 0: behind none. First in a chain only.
+	 */
+	uint32_t (*sum)(uint32_t sum, const void *plain, size_t n);
 };
 
 #define CODEC(id, number, name, library) extern const struct codec name;

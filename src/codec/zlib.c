@@ -43,9 +43,9 @@ static ssize_t deflate_decode(void *context, const void *in, size_t n, void *out
 const struct codec codec_deflate = { .name = "deflate", .decode_with = deflate_decode,
 				     .context_new = zlib_new, .context_free = zlib_free };
 
-static uint32_t crc32_sum(const void *plain, size_t n)
+static uint32_t crc32_sum(uint32_t sum, const void *plain, size_t n)
 {
-	return libdeflate_crc32(0, plain, n);
+	return libdeflate_crc32(sum, plain, n);
 }
 
 const struct codec codec_crc32 = { .name = "crc32", .sum = crc32_sum };

@@ -168,7 +168,7 @@ static const char *unicode_path(const struct zip_member *member, size_t *n)
 
 	if (!field || size <= UNICODE_PATH_HEAD || field[0] != 1 ||
 	    little_endian(field + 1, 4) !=
-		    codec_crc32.sum(member->name, member->name_length))
+		    codec_crc32.sum(0, member->name, member->name_length))
 		return NULL;
 	*n = size - UNICODE_PATH_HEAD;
 	field += UNICODE_PATH_HEAD;

@@ -16,6 +16,7 @@
 enum {
 	CHUNKS_FREE = 256 * 1024 * 1024, /* bytes of chunks and extents */
 	SIZE_BITS = 48,                  /* of a file */
+	COMPARED_PIECE = 1024 * 1024,
 	DEFLATE_RATIO = 1032,            /* what one byte becomes at most */
 };
 
@@ -141,6 +142,27 @@ static int add_chunk(struct zip_entries *entries, const struct zip_member *membe
 	return place_explain(entries, member, err ? err : push_extent(entries, extent));
 }
 
+/* No read of a mount compares the CRC-32 of a stored member. */
+static int compare_stored(const struct zip_entries *entries, const struct zip_member *member)
+{
+	CLEANUP(cleanup_free) void *piece = malloc(COMPARED_PIECE);
+	uint32_t crc = 0;
+
+	if (!piece)
+		return zip_no_memory(entries->archive);
+	for (uint64_t at = 0; at < member->size; at += COMPARED_PIECE) {
+		uint64_t left = member->size - at;
+		size_t n = left < COMPARED_PIECE ? (size_t)left : COMPARED_PIECE;
+		int err = zip_read(entries->archive, piece, n, member->data + at);
+
+		if (err)
+			return err;
+		crc = codec_crc32.sum(crc, piece, n);
+	}
+	return crc == member->crc ? 0 :
+		       zip_damaged_member(entries->archive, member, "the CRC-32");
+}
+
 static int add_stored(struct zip_entries *entries, const struct zip_member *member)
 {
 	const struct scan *scan = entries->archive->scan;
@@ -150,6 +172,9 @@ static int add_stored(struct zip_entries *entries, const struct zip_member *memb
 	if (member->stored != member->size)
 		return zip_damaged_member(entries->archive, member,
 					  "the two sizes, of a stored file,");
+	err = scan->compares ? compare_stored(entries, member) : 0;
+	if (err)
+		return err;
 	err = entries_raw_extent(scan->entries, scan->source_number,
 				 source_size(scan->source), scan->base + member->data,
 				 member->size, &extent);
