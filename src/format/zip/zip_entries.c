@@ -18,6 +18,7 @@ enum {
 	SIZE_BITS = 48,                  /* of a file */
 	COMPARED_PIECE = 1024 * 1024,
 	DEFLATE_RATIO = 1032,            /* what one byte becomes at most */
+	LINK_STORED_MOST = 64 * 1024,    /* bytes of a target, compressed */
 };
 
 /* Methods that are decoded. */
@@ -289,7 +290,8 @@ static int add_link(struct zip_entries *entries, const struct zip_member *member
 		leave_out(entries, "is a symbolic link whose target cannot be decoded");
 		return 0;
 	}
-	if (member->size == 0 || member->size > LIMIT_TARGET_BYTES) {
+	if (member->size == 0 || member->size > LIMIT_TARGET_BYTES ||
+	    member->stored > LINK_STORED_MOST) {
 		leave_out(entries, "is a symbolic link to nothing, or to too long a path");
 		return 0;
 	}
