@@ -88,6 +88,9 @@ const char *codec_chain_needs(const uint32_t steps[CODEC_CHAIN_MOST]);
  */
 int codec_chain_check(const uint32_t steps[CODEC_CHAIN_MOST]);
 
+/* Which steps were skipped, by a chunk's mask: none, where steps[0] is a checksum. */
+uint32_t codec_chain_skipped(const uint32_t steps[CODEC_CHAIN_MOST], uint32_t mask);
+
 /*
  * Undoes a chain, except the steps in `skipped` (bit i: steps[i]), or compares the decoded
  * bytes with `skipped`, where steps[0] is a checksum. Returns the bytes

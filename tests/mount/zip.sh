@@ -204,6 +204,14 @@ unreadable() {
 		"$granary" verify "$work/secret.zip"
 }
 
+# Where bytes are, and how they become the file's.
+told() {
+	says 0 "(crc32+deflate); in it byte 0, 168894 bytes" "stat names the codecs of a member" \
+		"$granary" stat -o index=off "$work/infozip.zip" n01/text
+	says 0 "zip (2 members stored, 3 compressed)" "info counts members" \
+		"$granary" info -o index=off "$work/infozip.zip"
+}
+
 # A flipped bit behind the identity samples, in a deflated member.
 flipped() {
 	local at stamp
@@ -237,5 +245,6 @@ inside
 encodings
 large
 unreadable
+told
 flipped
 finish
