@@ -14,7 +14,7 @@
 #include "format/zip/attributes.h"
 
 enum {
-	CHUNKS_FREE = 256 * 1024 * 1024, /* bytes of chunks and extents */
+	CHUNKS_FREE = 1024 * 1024,       /* bytes of chunks and extents */
 	SIZE_BITS = 48,                  /* of a file */
 	COMPARED_PIECE = 1024 * 1024,
 	DEFLATE_RATIO = 1032,            /* what one byte becomes at most */
