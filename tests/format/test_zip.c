@@ -165,7 +165,7 @@ static const struct damage {
 	{ "false-link", "the target of the link" },
 	{ "nul-link", "the target of the link" },
 	{ "part-number", "the number of the part" },
-	{ "many-bytes", "too many bytes" },
+	{ "many-bytes", "the sizes of its members need more memory" },
 };
 
 static void test_damaged(void **state)

@@ -50,6 +50,7 @@ void zip_entries_close(struct zip_entries *entries)
 {
 	zip_names_close(&entries->names);
 	vec_free(&entries->extents);
+	free(entries->piece);
 }
 
 static const struct zip_method *find_method(unsigned number)
@@ -101,13 +102,21 @@ static int place_explain(const struct zip_entries *entries, const struct zip_mem
 	return err ? zip_damaged_member(entries->archive, member, "the place of the bytes") : 0;
 }
 
+/* `what`, such as the names, of all members. */
+static int refuse_bomb(const struct zip_entries *entries, const char *what)
+{
+	return error_set(entries->archive->e, ERROR_DATASET, EBADMSG,
+			 "'%s' is damaged, or a bomb: the %s of its members need more memory "
+			 "than an archive of its size may take; pack it again",
+			 entries->archive->scan->label, what);
+}
+
 static int count_chunks(struct zip_entries *entries)
 {
 	return limit_sum(&entries->chunk_bytes,
 			 sizeof(struct volume_chunk) + sizeof(struct entry_extent),
 			 entries->archive->scan->length, CHUNKS_FREE) ? 0 :
-		       zip_damaged(entries->archive, 0, "its members have too many bytes "
-				   "for an archive of this size, which is seen");
+		       refuse_bomb(entries, "sizes");
 }
 
 static int push_extent(struct zip_entries *entries, struct entry_extent extent)
@@ -131,7 +140,8 @@ static int add_chunk(struct zip_entries *entries, const struct zip_member *membe
 	const struct entry_chunk chunk = {
 		.source = scan->source_number, .source_size = source_size(scan->source),
 		.codecs = codecs, .stored_at = scan->base + member->data,
-		.stored_length = stored, .plain = plain, .skipped = codecs[0] == CODEC_CRC32 ? member->crc : 0,
+		.stored_length = stored, .plain = plain,
+		.skipped = codecs[0] == CODEC_CRC32 ? member->crc : 0,
 	};
 	struct entry_extent extent;
 	int err = count_chunks(entries);
@@ -144,21 +154,22 @@ static int add_chunk(struct zip_entries *entries, const struct zip_member *membe
 }
 
 /* No read of a mount compares the CRC-32 of a stored member. */
-static int compare_stored(const struct zip_entries *entries, const struct zip_member *member)
+static int compare_stored(struct zip_entries *entries, const struct zip_member *member)
 {
-	CLEANUP(cleanup_free) void *piece = malloc(COMPARED_PIECE);
 	uint32_t crc = 0;
 
-	if (!piece)
+	if (!entries->piece)
+		entries->piece = malloc(COMPARED_PIECE);
+	if (!entries->piece)
 		return zip_no_memory(entries->archive);
 	for (uint64_t at = 0; at < member->size; at += COMPARED_PIECE) {
 		uint64_t left = member->size - at;
 		size_t n = left < COMPARED_PIECE ? (size_t)left : COMPARED_PIECE;
-		int err = zip_read(entries->archive, piece, n, member->data + at);
+		int err = zip_read(entries->archive, entries->piece, n, member->data + at);
 
 		if (err)
 			return err;
-		crc = codec_crc32.sum(crc, piece, n);
+		crc = codec_crc32.sum(crc, entries->piece, n);
 	}
 	return crc == member->crc ? 0 :
 		       zip_damaged_member(entries->archive, member, "the CRC-32");
@@ -275,8 +286,7 @@ static int add_entry(struct zip_entries *entries, const struct entry *entry)
 	size_t length = strlen(entry->path) + (entry->target ? strlen(entry->target) : 0);
 
 	if (!limit_paths(&entries->path_bytes, length, scan->length))
-		return zip_damaged(entries->archive, 0, "its names have too many bytes for an "
-				   "archive of this size, which is seen");
+		return refuse_bomb(entries, "names");
 	return entries_add(scan->entries, entry) < 0 ? zip_no_memory(entries->archive) : 0;
 }
 
