@@ -79,6 +79,13 @@ int codec_chain_check(const uint32_t steps[CODEC_CHAIN_MOST])
 	return 0;
 }
 
+uint32_t codec_chain_skipped(const uint32_t steps[CODEC_CHAIN_MOST], uint32_t mask)
+{
+	const struct codec *first = codec_find(steps[0]);
+
+	return first && first->sum ? 0 : mask;
+}
+
 /* Lists the steps to undo, with their rooms; returns their number. */
 static unsigned find_steps(const uint32_t chain[CODEC_CHAIN_MOST], uint32_t skipped,
 			   size_t n, size_t room, struct step *steps)
@@ -178,7 +185,7 @@ static ssize_t decode_summed(const struct codec *codec,
 	got = codec_chain_decode(rest, 0, stored, n, plain, room);
 	if (got < 0)
 		return got;
-	return codec->sum(plain, (size_t)got) == sum ? got : -EBADMSG;
+	return codec->sum(0, plain, (size_t)got) == sum ? got : -EBADMSG;
 }
 
 ssize_t codec_chain_decode(const uint32_t chain[CODEC_CHAIN_MOST], uint32_t skipped,

@@ -4,10 +4,10 @@
  *
  * A chain lists the steps that the writer applied to a chunk, in that order: { shuffle,
  * zlib, fletcher32 }. Decoding undoes them from the end. A chunk may have skipped steps
- * (a block that did not get smaller, a filter mask). In a chain that begins with a checksum
- * of the index (CODEC_CRC32) none is skipped: the mask's 32 bits are the checksum of the
- * decoded chunk. Chain and bytes are untrusted:
- * decoding always ends, within its buffers.
+ * (a block that did not get smaller, a filter mask). In a chain that begins with a
+ * checksum of the index (CODEC_CRC32) none is skipped: the mask's 32 bits are the
+ * checksum of the decoded chunk. Chain and bytes are untrusted: decoding always ends,
+ * within its buffers.
  *
  * A codec's number is permanent, since indexes hold it. A new codec is codec/NAME.c with
  * one `const struct codec`, and a line in codecs.def.
@@ -83,8 +83,11 @@ struct codec {
 
 	bool parametrised; /* the parameter is not 0; else it is 0 */
 
-	/* In place of `decode`: the checksum of a decoded chunk. First in a chain only. */
-	uint32_t (*sum)(const void *plain, size_t n);
+	/*
+	 * In place of `decode`: the checksum of `n` bytes behind others whose checksum is
+	 * `sum`; 0: behind none. First in a chain only.
+	 */
+	uint32_t (*sum)(uint32_t sum, const void *plain, size_t n);
 };
 
 #define CODEC(id, number, name, library) extern const struct codec name;
@@ -104,11 +107,14 @@ const char *codec_chain_needs(const uint32_t steps[CODEC_CHAIN_MOST]);
  */
 int codec_chain_check(const uint32_t steps[CODEC_CHAIN_MOST]);
 
+/* Which steps were skipped, by a chunk's mask: none, where steps[0] is a checksum. */
+uint32_t codec_chain_skipped(const uint32_t steps[CODEC_CHAIN_MOST], uint32_t mask);
+
 /*
- * Undoes a chain, except the steps in `skipped` (bit i: steps[i]), or compares the decoded
- * bytes with `skipped`, where steps[0] is a checksum. Returns the bytes
- * written to `plain`, at most `room`, or -EBADMSG, -ENOMEM, -ENOTSUP. `room` is the size
- * of the whole chunk; the last fragment of a squashfs image is smaller.
+ * Undoes a chain, except the steps in `skipped` (bit i: steps[i]), or compares the
+ * decoded bytes with `skipped`, where steps[0] is a checksum. Returns the bytes written
+ * to `plain`, at most `room`, or -EBADMSG, -ENOMEM, -ENOTSUP. `room` is the size of the
+ * whole chunk; the last fragment of a squashfs image is smaller.
  */
 ssize_t codec_chain_decode(const uint32_t steps[CODEC_CHAIN_MOST], uint32_t skipped,
 			   const void *stored, size_t n, void *plain, size_t room);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Bytes of which a name and a size are known and no way to decode them, such as an encrypted
- * member of a zip: the file is listed, and each read of it is EIO. -EOPNOTSUPP, the reason
- * inside, tells it from damage.
+ * Bytes of which a name and a size are known and no way to decode them, such as an
+ * encrypted member of a zip: the file is listed, and each read of it is EIO. -EOPNOTSUPP,
+ * the reason inside, tells it from damage.
  */
 #include "codec/codec.h"
 
@@ -19,4 +19,5 @@ static ssize_t unreadable_decode(const void *in, size_t n, void *out, size_t roo
 	return -EOPNOTSUPP;
 }
 
-const struct codec codec_unreadable = { .name = "unreadable", .decode = unreadable_decode };
+const struct codec codec_unreadable = { .name = "unreadable",
+					.decode = unreadable_decode };

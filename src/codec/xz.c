@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * An .xz stream: LZMA2 and the filters for machine code (BCJ). And the LZMA of zip: version
- * and size of the properties (4 bytes), the properties (5 bytes), and the stream, with or
- * without a mark at its end (https://pkware.com/appnote, 5.8.8).
+ * An .xz stream: LZMA2 and the filters for machine code (BCJ). And the LZMA of zip:
+ * version and size of the properties (4 bytes), the properties (5 bytes), and the stream,
+ * with or without a mark at its end (https://pkware.com/appnote, 5.8.8).
  */
 #include "codec/codec.h"
 
@@ -34,7 +34,8 @@ static ssize_t xz_decode(const void *in, size_t n, void *out, size_t room,
 
 const struct codec codec_xz = { .name = "xz", .decode = xz_decode };
 
-enum { ZIP_HEAD = 4, PROPERTIES = 5, SIZE_BYTES = 8, ALONE_HEAD = PROPERTIES + SIZE_BYTES };
+enum { ZIP_HEAD = 4, PROPERTIES = 5, SIZE_BYTES = 8 };
+enum { ALONE_HEAD = PROPERTIES + SIZE_BYTES };
 
 /* The header of an .lzma file, which has the size of what is in it. */
 static void make_alone_head(const unsigned char *in, size_t room,

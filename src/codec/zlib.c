@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A zlib stream: HDF5's deflate and squashfs's gzip; a raw deflate stream, and the CRC-32 of
- * what it holds: zip's. libdeflate decodes a whole buffer two to three times as fast as zlib.
+ * A zlib stream: HDF5's deflate and squashfs's gzip; a raw deflate stream, and the CRC-32
+ * of what it holds: zip's. libdeflate decodes a whole buffer two to three times as fast
+ * as zlib.
  */
 #include "codec/codec.h"
 
@@ -31,21 +32,23 @@ static ssize_t zlib_decode(void *context, const void *in, size_t n, void *out, s
 const struct codec codec_zlib = { .name = "zlib", .decode_with = zlib_decode,
 				  .context_new = zlib_new, .context_free = zlib_free };
 
-static ssize_t deflate_decode(void *context, const void *in, size_t n, void *out, size_t room)
+static ssize_t deflate_decode(void *context, const void *in, size_t n, void *out,
+			      size_t room)
 {
 	size_t used = 0, written = 0;
 
-	return libdeflate_deflate_decompress_ex(context, in, n, out, room, &used, &written) ==
-			       LIBDEFLATE_SUCCESS ?
-		       (ssize_t)written : -EBADMSG;
+	return libdeflate_deflate_decompress_ex(context, in, n, out, room, &used,
+						&written) == LIBDEFLATE_SUCCESS ?
+		       (ssize_t)written :
+		       -EBADMSG;
 }
 
 const struct codec codec_deflate = { .name = "deflate", .decode_with = deflate_decode,
 				     .context_new = zlib_new, .context_free = zlib_free };
 
-static uint32_t crc32_sum(const void *plain, size_t n)
+static uint32_t crc32_sum(uint32_t sum, const void *plain, size_t n)
 {
-	return libdeflate_crc32(0, plain, n);
+	return libdeflate_crc32(sum, plain, n);
 }
 
 const struct codec codec_crc32 = { .name = "crc32", .sum = crc32_sum };

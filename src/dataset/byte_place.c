@@ -8,9 +8,10 @@
 #include "dataset/assembly.h"
 #include "index/array_tiles.h"
 
-static void name_codecs(const struct volume_desc *volume, uint32_t skipped,
+static void name_codecs(const struct volume_desc *volume, uint32_t mask,
 			struct dataset_place *out)
 {
+	uint32_t skipped = codec_chain_skipped(volume->codecs, mask);
 	size_t n = 0;
 
 	for (int i = 0; i < VOLUME_CODECS && volume->codecs[i]; i++) {

@@ -73,6 +73,10 @@ struct scan {
 
 	bool opens_npz; /* a member .npz may be a packed file, too */
 
+	/* Contents of which the format has a checksum, and a read will not compare it, are
+	   read now. A mismatch is -EBADMSG. */
+	bool compares;
+
 	/*
 	 * Offers the window [base, base + length) of the same source as a packed
 	 * file of its own, named `member`. Returns the log that its entries will

@@ -50,7 +50,8 @@ struct volume_chunk {
 	uint64_t start;         /* its first byte in the volume; tile: 0 */
 	uint64_t stored_at;     /* bytes from the start of the source */
 	uint32_t stored_length; /* bytes; 0, tiles only: not stored */
-	uint32_t skipped;       /* bit i: codecs[i] was not applied */
+	uint32_t skipped;       /* bit i: codecs[i] was not applied; or, if codecs[0] is a
+				   checksum, that of the decoded chunk */
 };
 
 /* The entry point at which a chunk of a stream begins, and a checksum of the chunk. */

@@ -32,6 +32,7 @@ struct indexer_config {
 	enum duplicates duplicates;
 	bool nested;         /* open packed files inside packed files, */
 	bool nested_npz;     /* and .npz */
+	bool compares;       /* checksums that a format has of contents, which are read */
 	enum view_kind view; /* how samples get their paths */
 	struct indexer_map classes;      /* what the labels are called */
 	const struct indexer_map *names; /* what the samples are called */

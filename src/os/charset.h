@@ -3,8 +3,8 @@
  * charset.h: converts names from a character set that a user names to UTF-8.
  *
  * libc reads its tables from files, and a process without a file system (os/sandbox.h)
- * cannot: charset_load is called before, in the same process or its parent, and the tables
- * stay.
+ * cannot: charset_load is called before, in the same process or its parent, and the
+ * tables stay.
  *
  * Threads: charset_load only while the process has one; a struct charset belongs to one
  * thread at a time.
@@ -25,8 +25,8 @@ struct charset *charset_open(const char *name);
 void charset_close(struct charset *charset);
 
 /*
- * Converts all `n` bytes: the number of bytes in `out`, or -EILSEQ: they are no text in that
- * set, -E2BIG: `room` is too small (CHARSET_GROWTH times `n` never is).
+ * Converts all `n` bytes: the number of bytes in `out`, or -EILSEQ: they are no text in
+ * that set, -E2BIG: `room` is too small (CHARSET_GROWTH times `n` never is).
  */
 enum { CHARSET_GROWTH = 6 };
 ssize_t charset_to_utf8(struct charset *charset, const char *in, size_t n, char *out,

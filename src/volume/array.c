@@ -13,6 +13,7 @@
 
 #include "base/checked.h"
 #include "base/cleanup.h"
+#include "codec/codec.h"
 #include "index/array_tiles.h"
 #include "volume/chunk.h"
 #include "volume/gather.h"
@@ -147,8 +148,10 @@ static int walk_elements(struct array_walk *walk, uint64_t first, uint64_t end)
 /* Are the tile's bytes stored as they are? */
 static bool array_is_plain(const struct volume *volume, const struct volume_chunk *chunk)
 {
+	uint32_t skipped = codec_chain_skipped(volume->desc.codecs, chunk->skipped);
+
 	for (int i = 0; i < VOLUME_CODECS && volume->desc.codecs[i]; i++) {
-		if (!(chunk->skipped >> i & 1))
+		if (!(skipped >> i & 1))
 			return false;
 	}
 	return true;

@@ -21,8 +21,8 @@ static ssize_t read_chunk(const struct run *run, const struct volume_desc *volum
 	assert_non_null(stored);
 	assert_int_equal(source_pread(run->source, stored, chunk->stored_length,
 				      chunk->stored_at), 0);
-	n = codec_chain_decode(volume->codecs, chunk->skipped, stored, chunk->stored_length,
-			       out, room);
+	n = codec_chain_decode(volume->codecs, chunk->skipped, stored,
+			       chunk->stored_length, out, room);
 	free(stored);
 	return n;
 }
@@ -83,7 +83,8 @@ static char *listing(const struct run *run)
 	for (size_t i = 0; i < entries_count(run->entries); i++) {
 		const struct entry *entry = entries_get(run->entries, i);
 
-		fprintf(out, "%s%o %s", kind_letter(entry->kind), entry->mode, entry->path);
+		fprintf(out, "%s%o %s", kind_letter(entry->kind), entry->mode,
+			entry->path);
 		if (entry->kind == ENTRY_SYMLINK)
 			fprintf(out, " -> %.12s", entry->target);
 		else
@@ -117,8 +118,10 @@ static void scan_with(struct run *run, const char *name, struct format_options *
 /* Sound ones, all with the same two members */
 
 static const char *const sound[] = {
-	"plain", "prefix", "prefix-adjusted", "behind", "comment", "false-end", "false-empty",
-	"gaps", "signature", "streamed", "zip64-local", "zip64-record", "zip64-end",
+	"plain",     "prefix",	  "prefix-adjusted", "behind",
+	"comment",   "false-end", "false-empty",     "gaps",
+	"signature", "streamed",  "zip64-local",     "zip64-record",
+	"zip64-end",
 };
 
 static void test_sound(void **state)
@@ -165,7 +168,7 @@ static const struct damage {
 	{ "false-link", "the target of the link" },
 	{ "nul-link", "the target of the link" },
 	{ "part-number", "the number of the part" },
-	{ "many-bytes", "too many bytes" },
+	{ "many-bytes", "the sizes of its members need more memory" },
 };
 
 static void test_damaged(void **state)
@@ -187,10 +190,13 @@ static const struct odd {
 } odd[] = {
 	{ "disordered", NULL, "f644 d/b second secon\nf644 a first\n", "" },
 	{ "names", NULL,
-	  "f644 ../up 1\nf644 /root 2\nf644 ./x//y 3\nf644 back\\slash 4\nf644 twice old\n"
-	  "f644 twice new\n", "1 names have a backslash ('back\\slash', for one)" },
+	  "f644 ../up 1\nf644 /root 2\nf644 ./x//y 3\nf644 back\\slash 4\nf644 twice "
+	  "old\n"
+	  "f644 twice new\n",
+	  "1 names have a backslash ('back\\slash', for one)" },
 	{ "kinds", NULL,
-	  "f600 file f\nl777 link -> file\nl777 packed-link -> a/a/a/a/a/a/\nd750 folder/\n"
+	  "f600 file f\nl777 link -> file\nl777 packed-link -> a/a/a/a/a/a/\nd750 "
+	  "folder/\n"
 	  "f600 python p\nf644 dos d\nd755 dos-folder\nf640 seven s\nd755 fat/\n",
 	  "2 devices, pipes or sockets are left out" },
 	{ "unicode", NULL,
@@ -208,7 +214,8 @@ static const struct odd {
 
 static void list_odd(const struct odd *row)
 {
-	struct format_options options = { .names_encoding = (char *)(uintptr_t)row->encoding };
+	struct format_options options = { .names_encoding =
+						  (char *)(uintptr_t)row->encoding };
 	struct run run;
 	char *got, *said;
 
@@ -231,21 +238,25 @@ static void test_odd(void **state)
 
 static void test_wrong_encoding(void **state)
 {
-	struct format_options options = { .names_encoding = (char *)(uintptr_t)"SHIFT-JIS" };
+	struct format_options options = { .names_encoding =
+						  (char *)(uintptr_t) "SHIFT-JIS" };
 	struct run run;
 
 	(void)state;
 	scan_with(&run, "gbk", &options);
 	assert_int_equal(run.err, -EBADMSG);
-	assert_non_null(strstr(run.e.text, "is no text in SHIFT-JIS; name another encoding"));
+	assert_non_null(
+		strstr(run.e.text, "is no text in SHIFT-JIS; name another encoding"));
 	run_end(&run);
 }
 
 static void test_times(void **state)
 {
-	static const struct { const char *path; int64_t mtime; uint32_t ns; } want[] = {
-		{ "dos", 1709251198, 0 }, { "unix", -5, 0 }, { "ntfs", 1234567890, 123456700 },
-		{ "none", 315532800, 0 }, { "cut", 315532800, 0 }, { "owner", 1735732800, 0 },
+	static const struct { const char *path; int64_t mtime; uint32_t ns;
+	} want[] = {
+		{ "dos", 1709251198, 0 },	   { "unix", -5, 0 },
+		{ "ntfs", 1234567890, 123456700 }, { "none", 315532800, 0 },
+		{ "cut", 315532800, 0 },	   { "owner", 1735732800, 0 },
 	};
 	struct run run;
 
@@ -332,7 +343,8 @@ static int enter(void **state)
 	log_level_now = LOG_LEVEL_ERROR;
 	if (unit_enter(state) < 0)
 		return -1;
-	snprintf(command, sizeof(command), "umask 022; '%s' '%s/tests/format/zip_fixtures.py' .",
+	snprintf(command, sizeof(command),
+		 "umask 022; '%s' '%s/tests/format/zip_fixtures.py' .",
 		 python ? python : "/usr/bin/python3", srcdir ? srcdir : ".");
 	unit_shell(command);
 	return 0;

@@ -59,6 +59,14 @@ if left_out SQUASHFS; then
 else
 	known "a squashfs image" granary ls -o index=off x.sqfs
 fi
+signature x.zip 'PK\003\004'
+if left_out DEFLATE; then
+	refused deflate 3 "a zip: listed" granary ls -o index=off x.zip
+	refuse "--help leaves zip out" grep -q 'zip archive' <(granaryfs --help)
+else
+	known "a zip" granary ls -o index=off x.zip
+	check "--help has zip" grep -q 'zip archive' <(granaryfs --help)
+fi
 if left_out NETTLE; then
 	refused nettle 1 "a manifest" granary verify --write-checksums sums a.tar
 else

@@ -204,9 +204,17 @@ unreadable() {
 		"$granary" verify "$work/secret.zip"
 }
 
+# Where bytes are, and how they become the file's.
+told() {
+	says 0 "(crc32+deflate); in it byte 0, 168894 bytes" "stat names the codecs of a member" \
+		"$granary" stat -o index=off "$work/infozip.zip" n01/text
+	says 0 "zip (2 members stored, 3 compressed)" "info counts members" \
+		"$granary" info -o index=off "$work/infozip.zip"
+}
+
 # A flipped bit behind the identity samples, in a deflated member.
 flipped() {
-	local at
+	local at stamp
 
 	(cd "$work/tree" && zip -qr "$work/flip.zip" n01)
 	at=$(grep -obUa 'n01/text' "$work/flip.zip" | head -n 1 | cut -d: -f1)
@@ -216,6 +224,17 @@ flipped() {
 		check "the others are right" cmp "$mnt/n01/noise" "$work/tree/n01/noise"
 		umount_ok "$mnt" "a wrong byte: unmounted"
 	}
+	# stored, and indexed before it rots
+	(cd "$work/tree" && zip -qr0 "$work/rot.zip" n01)
+	check "stored: indexed" "$granary" index "$work/rot.zip"
+	at=$(grep -obUa 'n01/text' "$work/rot.zip" | head -n 1 | cut -d: -f1)
+	stamp=$(stat -c %y "$work/rot.zip")
+	printf '\377\377' | dd of="$work/rot.zip" bs=1 seek=$((at + 20000)) conv=notrunc status=none
+	touch -d "$stamp" "$work/rot.zip"
+	says 6 "the CRC-32 of member 'n01/text'" "a wrong byte of a stored member: verify sees it" \
+		"$granary" verify "$work/rot.zip"
+	says 3 "the CRC-32 of member 'n01/text'" "it does not get into checksums" \
+		"$granary" index --force --checksums "$work/rot.zip"
 }
 
 cd "$work" || exit 99
@@ -226,5 +245,6 @@ inside
 encodings
 large
 unreadable
+told
 flipped
 finish

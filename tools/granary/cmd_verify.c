@@ -92,7 +92,7 @@ static int compare_sources(struct verify *v, struct error *e)
 	v->resized = calloc(v->sources.count, sizeof(*v->resized));
 	if (!v->resized)
 		return error_no_memory(e, NULL);
-	for (uint32_t i = 0; i < v->sources.count; i++) {
+	for (uint32_t i = 0; v->index && i < v->sources.count; i++) {
 		const struct identity *is = &v->wish.identities[i];
 		const struct card_source *was = card_source(index_card(v->index), i);
 
@@ -475,7 +475,7 @@ static int verify(void *context)
 		v->findings.json = &v->json;
 	}
 	add_missing(v);
-	if (v->index)
+	if (v->index || !v->missing)
 		err = compare_sources(v, &e);
 	if (!err)
 		err = open_manifest(v, &e);

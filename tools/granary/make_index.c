@@ -125,7 +125,8 @@ static int load_maps(const struct map_files *files, struct map_bytes *out, struc
 	return err;
 }
 
-static int build(const struct request *request, const struct index_wish *wish,
+/* `compares`: contents are read, where the archive itself has their checksums. */
+static int build(const struct request *request, const struct index_wish *wish, bool compares,
 		 struct image *image, struct error *e)
 {
 	CLEANUP(free_maps) struct map_bytes maps = { 0 };
@@ -134,6 +135,7 @@ static int build(const struct request *request, const struct index_wish *wish,
 		.duplicates = (enum duplicates)request->config.duplicates,
 		.nested = request->config.nested != NESTED_OFF,
 		.nested_npz = request->config.nested == NESTED_NPZ,
+		.compares = compares,
 		.view = view_kinds[request->config.view],
 		.formats = request->config.formats,
 		.base = request->config.base,
@@ -161,7 +163,7 @@ int make_index_in_memory(const struct request *request, const struct index_wish 
 			 struct index **out, struct error *e)
 {
 	struct image image = { 0 };
-	int err = build(request, wish, &image, e);
+	int err = build(request, wish, true, &image, e);
 
 	if (!err)
 		err = checksums_open(&image, out, e);
@@ -202,7 +204,7 @@ static int build_with_checksums(const struct make_index_making *m, struct image 
 	if (err != -ENOENT)
 		return err;
 	image_free(image);
-	err = build(m->request, m->wish, image, e);
+	err = build(m->request, m->wish, m->wish->checksums, image, e);
 	return err ? err : checksums_add(m->wish->sources, NULL, image, m->request->quiet, e);
 }
 
@@ -212,7 +214,7 @@ static int make_index_make(void *context)
 	struct image image = { 0 };
 	struct error e = { 0 };
 	int err = m->wish->checksums ? build_with_checksums(m, &image, &e) :
-				       build(m->request, m->wish, &image, &e);
+				       build(m->request, m->wish, m->wish->checksums, &image, &e);
 
 	if (!err && m->request->given[LETTER_ADOPT] && m->old)
 		*m->adopted = adopt_holds(m->wish, &image, m->old, m->old_path);

@@ -155,11 +155,11 @@ int rescan(const struct request *request, const struct index_wish *wish,
 	   const struct index *index, const bool *skip, struct mismatches *findings,
 	   struct error *e)
 {
-	struct comparison c = { .had = index_tree(index), .findings = findings };
+	struct comparison c = { .findings = findings };
 	struct index *now;
 	int err;
 
-	if (memchr(skip, true, wish->sources->count)) {
+	if (!index || memchr(skip, true, wish->sources->count)) {
 		scan_each(request, wish, skip, findings);
 		return 0;
 	}
@@ -168,6 +168,7 @@ int rescan(const struct request *request, const struct index_wish *wish,
 			add_unscanned(wish->sources->sources[0], e, findings);
 		return 0;
 	}
+	c.had = index_tree(index);
 	c.has = index_tree(now);
 	err = rescan_compare(&c, e);
 	index_close(now);

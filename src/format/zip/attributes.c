@@ -34,9 +34,11 @@ static bool set_kind(const struct zip_member *member, const char *name, uint32_t
 {
 	size_t n = strlen(name);
 
-	entry->kind = (n && name[n - 1] == '/') || (!mode && member->size == 0 &&
-						    (member->attributes & DOS_DIRECTORY)) ?
-			      ENTRY_DIRECTORY : ENTRY_FILE;
+	entry->kind =
+		(n && name[n - 1] == '/') || (!mode && member->size == 0 &&
+					      (member->attributes & DOS_DIRECTORY)) ?
+			ENTRY_DIRECTORY :
+			ENTRY_FILE;
 	if (!S_ISREG(mode) && !S_ISDIR(mode) && !S_ISLNK(mode) && (mode & S_IFMT))
 		return false;
 	if (entry->kind == ENTRY_FILE && S_ISDIR(mode))
@@ -57,8 +59,8 @@ static uint32_t default_mode(const struct zip_archive *archive, const struct ent
 /* Days from 1970 to a day of a year from 1980 on. */
 static int64_t days_since_epoch(unsigned year, unsigned month, unsigned day)
 {
-	static const unsigned before[] = { 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304,
-					   334 };
+	static const unsigned before[] = { 0,	31,  59,  90,  120, 151,
+					   181, 212, 243, 273, 304, 334 };
 	unsigned leap_days = (year - 1969) / 4 - (year > 2100);
 	bool leap = year % 4 == 0 && year != 2100;
 
@@ -72,7 +74,8 @@ static int64_t dos_time(const struct zip_member *member)
 	unsigned month = member->date >> 5 & 15, day = member->date & 31;
 
 	month = month < 1 ? 1 : month > 12 ? 12 : month;
-	return days_since_epoch(1980 + (member->date >> 9), month, day ? day : 1) * 86400 +
+	return days_since_epoch(1980 + (member->date >> 9), month, day ? day : 1) *
+		       86400 +
 	       (member->time >> 11) * 3600 + (member->time >> 5 & 63) * 60 +
 	       (member->time & 31) * 2;
 }
@@ -116,8 +119,9 @@ static void set_owner(const struct zip_archive *archive, const struct zip_member
 	entry->gid = (uint32_t)little_endian(field + 3 + uid_size, field[2 + uid_size]);
 }
 
-bool zip_set_attributes(const struct zip_archive *archive, const struct zip_member *member,
-			const char *name, struct entry *entry)
+bool zip_set_attributes(const struct zip_archive *archive,
+			const struct zip_member *member, const char *name,
+			struct entry *entry)
 {
 	uint32_t mode = unix_mode(member);
 

@@ -8,10 +8,11 @@
 #include "format/zip/zip_archive.h"
 
 /*
- * Fills an entry's kind, mode, uid, gid and mtime. `name` is the member's in UTF-8. Returns
- * false for what a dataset cannot hold (a device, a pipe, a socket).
+ * Fills an entry's kind, mode, uid, gid and mtime. `name` is the member's in UTF-8.
+ * Returns false for what a dataset cannot hold (a device, a pipe, a socket).
  */
-bool zip_set_attributes(const struct zip_archive *archive, const struct zip_member *member,
-			const char *name, struct entry *entry);
+bool zip_set_attributes(const struct zip_archive *archive,
+			const struct zip_member *member, const char *name,
+			struct entry *entry);
 
 #endif

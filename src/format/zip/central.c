@@ -60,7 +60,8 @@ static size_t record_size(const unsigned char *record, uint64_t left)
 	if (left < RECORD_BYTES || memcmp(record, "PK\001\002", 4) != 0)
 		return 0;
 	size = RECORD_BYTES + (size_t)little_endian(record + 28, 2) +
-	       (size_t)little_endian(record + 30, 2) + (size_t)little_endian(record + 32, 2);
+	       (size_t)little_endian(record + 30, 2) +
+	       (size_t)little_endian(record + 32, 2);
 	return size <= left ? size : 0;
 }
 
@@ -125,10 +126,12 @@ static int central_finish(const struct zip_central *central)
 	if (left && (left < 4 || memcmp(bytes, "PK\005\005", 4) != 0))
 		return zip_damaged(archive, central->at,
 				   "there is no record of the central directory");
-	if ((central->count & archive->count_mask) != (archive->count & archive->count_mask))
-		return zip_damaged(archive, central->at,
-				   "the central directory has another number of records than "
-				   "the end record says");
+	if ((central->count & archive->count_mask) !=
+	    (archive->count & archive->count_mask))
+		return zip_damaged(
+			archive, central->at,
+			"the central directory has another number of records than "
+			"the end record says");
 	return 0;
 }
 
@@ -147,7 +150,8 @@ int zip_central_next(struct zip_central *central, struct zip_member *out)
 	out->at = central->at;
 	parse_record(record, out);
 	if (!take_zip64(out))
-		return zip_damaged_member(central->archive, out, "the field of 64-bit sizes");
+		return zip_damaged_member(central->archive, out,
+					  "the field of 64-bit sizes");
 	out->header += central->archive->shift;
 	central->at += size;
 	central->count++;
@@ -172,7 +176,8 @@ void zip_central_announce(struct zip_central *central)
 			break;
 		header = little_endian(record + 42, 4) + central->archive->shift;
 		if (range_within(header, LOCAL_BYTES, scan->length))
-			source_hint(scan->source, HINT_SOON, scan->base + header, LOCAL_BYTES);
+			source_hint(scan->source, HINT_SOON, scan->base + header,
+				    LOCAL_BYTES);
 		at += size;
 	}
 	central->announced = at;

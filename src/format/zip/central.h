@@ -22,8 +22,8 @@ int zip_central_open(struct zip_central *central, const struct zip_archive *arch
 void zip_central_close(struct zip_central *central);
 
 /*
- * The next record: 1; 0 behind the last one, if they are as many as the end record says; or
- * an error. What *out points to is valid until the next call.
+ * The next record: 1; 0 behind the last one, if they are as many as the end record says;
+ * or an error. What *out points to is valid until the next call.
  */
 int zip_central_next(struct zip_central *central, struct zip_member *out);
 

@@ -2,8 +2,8 @@
 /*
  * end_record.c: the end record of a zip, which says where its central directory lies.
  *
- * It is the last thing in the file but for a comment, of which only the record itself tells
- * the length, and which may hold the like of another record.
+ * It is the last thing in the file but for a comment, of which only the record itself
+ * tells the length, and which may hold the like of another record.
  */
 #include "format/zip/zip_archive.h"
 
@@ -72,9 +72,9 @@ static bool both_agree(const struct end_record *end, const struct end_record *en
 	       end_agrees(end->offset, 4, end64->offset);
 }
 
-/* The 64-bit record at `at`, if there is one that agrees with *end: replaces its numbers. */
-static int take_end64(const struct zip_archive *archive, uint64_t at, struct end_record *end,
-		      bool *taken)
+/* The 64-bit record at `at`, if it agrees with *end: replaces the numbers of *end. */
+static int take_end64(const struct zip_archive *archive, uint64_t at,
+		      struct end_record *end, bool *taken)
 {
 	unsigned char bytes[END64_BYTES];
 	struct end_record end64 = *end;
@@ -126,8 +126,8 @@ static int has_directory_at(const struct zip_archive *archive, uint64_t at, bool
 }
 
 /*
- * Where the directory is: directly before the end, or, where something lies between, where
- * the record says. end->grade is END_NONE if it is at neither place.
+ * Where the directory is: directly before the end, or, where something lies between,
+ * where the record says. end->grade is END_NONE if it is at neither place.
  */
 static int place_directory(const struct zip_archive *archive, struct end_record *end,
 			   bool exact)
@@ -170,49 +170,54 @@ static int examine_end(const struct zip_archive *archive, const unsigned char *b
 	err = find_end64(archive, end);
 	if (err)
 		return err;
-	end->parts = end->parts || end->disk || end->directory_disk || end->here != end->count;
+	end->parts =
+		end->parts || end->disk || end->directory_disk || end->here != end->count;
 	return place_directory(archive, end, comment == behind);
 }
 
 static int refuse_parts(const struct zip_archive *archive)
 {
-	return error_set(archive->e, ERROR_DATASET, EBADMSG,
-			 "'%s' is a part of a zip archive in several (.z01, .z02, ... and "
-			 ".zip last); join them: zip -s 0 LAST.zip --out joined.zip, and mount "
-			 "joined.zip",
-			 archive->scan->label);
+	return error_set(
+		archive->e, ERROR_DATASET, EBADMSG,
+		"'%s' is a part of a zip archive in several (.z01, .z02, ... and "
+		".zip last); join them: zip -s 0 LAST.zip --out joined.zip, and mount "
+		"joined.zip",
+		archive->scan->label);
 }
 
 static int refuse_two(const struct zip_archive *archive, uint64_t at)
 {
-	return error_set(archive->e, ERROR_DATASET, EBADMSG,
-			 "'%s' has two end records, the second in the comment at byte %llu, and "
-			 "programs disagree which one counts; unpack it with a program that you "
-			 "trust, and pack that again",
-			 archive->scan->label,
-			 (unsigned long long)(archive->scan->base + at));
+	return error_set(
+		archive->e, ERROR_DATASET, EBADMSG,
+		"'%s' has two end records, the second in the comment at byte %llu, and "
+		"programs disagree which one counts; unpack it with a program that you "
+		"trust, and pack that again",
+		archive->scan->label, (unsigned long long)(archive->scan->base + at));
 }
 
 static int refuse_endless(const struct zip_archive *archive)
 {
-	return error_set(archive->e, ERROR_DATASET, EBADMSG,
-			 "'%s' is a truncated zip archive: it has no end record with a "
-			 "central directory in its last 64 KiB (it ends at byte %llu); copy "
-			 "it again, or see what zip -FF can save",
-			 archive->scan->label,
-			 (unsigned long long)(archive->scan->base + archive->scan->length));
+	return error_set(
+		archive->e, ERROR_DATASET, EBADMSG,
+		"'%s' is a truncated zip archive: it has no end record with a "
+		"central directory in its last 64 KiB (it ends at byte %llu); copy "
+		"it again, or see what zip -FF can save",
+		archive->scan->label,
+		(unsigned long long)(archive->scan->base + archive->scan->length));
 }
 
 static int refuse_empty(const struct zip_archive *archive)
 {
-	return error_set(archive->e, ERROR_DATASET, EBADMSG,
-			 "'%s' is an empty zip archive: it has no members; pack or copy it "
-			 "again", archive->scan->label);
+	return error_set(
+		archive->e, ERROR_DATASET, EBADMSG,
+		"'%s' is an empty zip archive: it has no members; pack or copy it "
+		"again",
+		archive->scan->label);
 }
 
 /* The best record of the tail, which begins at `from`. */
-static int search_tail(const struct zip_archive *archive, const unsigned char *tail, size_t n,
-		       uint64_t from, struct end_record *best)
+static int search_tail(const struct zip_archive *archive, const unsigned char *tail,
+		       size_t n, uint64_t from, struct end_record *best)
 {
 	for (size_t i = n - END_BYTES + 1; i-- > 0;) {
 		struct end_record end;
@@ -289,7 +294,8 @@ int zip_find_directory(struct zip_archive *archive)
 int zip_probe_end(const unsigned char *tail, size_t n)
 {
 	for (size_t i = n < END_BYTES ? 0 : n - END_BYTES + 1; i-- > 0;)
-		if (memcmp(tail + i, "PK\005\006", 4) == 0 && !all_zero(tail + i + 8, 8) &&
+		if (memcmp(tail + i, "PK\005\006", 4) == 0 &&
+		    !all_zero(tail + i + 8, 8) &&
 		    little_endian(tail + i + 20, 2) == n - i - END_BYTES)
 			return 60;
 	return 0;

@@ -26,8 +26,8 @@ void zip_local_close(struct zip_local *local)
 }
 
 /* The `n` bytes at `at`, through the buffer. */
-static int local_read(struct zip_local *local, const struct zip_archive *archive, uint64_t at,
-		      size_t n, const unsigned char **out)
+static int local_read(struct zip_local *local, const struct zip_archive *archive,
+		      uint64_t at, size_t n, const unsigned char **out)
 {
 	uint64_t left = archive->directory - at;
 	bool near = at >= local->last && at - local->last < NEAR;
@@ -51,7 +51,8 @@ static bool local_size_fits(const unsigned char *field, unsigned flags, uint64_t
 {
 	uint64_t local = little_endian(field, 4);
 
-	return local == size || local == UINT32_MAX || ((flags & ZIP_DESCRIPTOR) && local == 0);
+	return local == size || local == UINT32_MAX ||
+	       ((flags & ZIP_DESCRIPTOR) && local == 0);
 }
 
 /* What is another one in the local header than in the record; NULL: nothing. */
@@ -82,12 +83,13 @@ static int refuse_difference(const struct zip_archive *archive,
 {
 	int length = member->name_length < 200 ? (int)member->name_length : 200;
 
-	return error_set(archive->e, ERROR_DATASET, EBADMSG,
-			 "'%s' is damaged: the %s of member '%.*s' is another one in its "
-			 "local header at byte %llu than in the central directory; copy it "
-			 "again, or pack it again",
-			 archive->scan->label, difference, length, member->name,
-			 (unsigned long long)(archive->scan->base + member->header));
+	return error_set(
+		archive->e, ERROR_DATASET, EBADMSG,
+		"'%s' is damaged: the %s of member '%.*s' is another one in its "
+		"local header at byte %llu than in the central directory; copy it "
+		"again, or pack it again",
+		archive->scan->label, difference, length, member->name,
+		(unsigned long long)(archive->scan->base + member->header));
 }
 
 int zip_local_find_data(struct zip_local *local, const struct zip_archive *archive,

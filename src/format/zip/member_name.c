@@ -2,9 +2,9 @@
 /*
  * member_name.c: the name of a member, in UTF-8.
  *
- * A record says that its name is UTF-8 by a flag, or has the name once more, in UTF-8, in an
- * extra field. Without either the standard means code page 437, and writers mean whatever
- * their system had: names_encoding= says what.
+ * A record says that its name is UTF-8 by a flag, or has the name once more, in UTF-8, in
+ * an extra field. Without either the standard means code page 437, and writers mean
+ * whatever their system had: names_encoding= says what.
  */
 #include "format/zip/member_name.h"
 
@@ -80,24 +80,27 @@ static void tell_count(const struct zip_names *names, enum finding_kind kind,
 		       const char *what)
 {
 	if (found->count)
-		findings_add(names->archive->scan->findings, kind,
-			     "%llu names %s ('%s', for one); if that is wrong, name their "
-			     "encoding: -o names_encoding=GBK, for example",
-			     (unsigned long long)found->count, what, found->example);
+		findings_add(
+			names->archive->scan->findings, kind,
+			"%llu names %s ('%s', for one); if that is wrong, name their "
+			"encoding: -o names_encoding=GBK, for example",
+			(unsigned long long)found->count, what, found->example);
 }
 
 void zip_names_report(const struct zip_names *names)
 {
 	tell_count(names, FINDING_USUAL, &names->unmarked,
 		   "are not marked as UTF-8, and are taken for it, which they fit");
-	tell_count(names, FINDING_CHOSEN, &names->code_page,
-		   "are not UTF-8, and are read as code page 437, as the standard has it");
+	tell_count(
+		names, FINDING_CHOSEN, &names->code_page,
+		"are not UTF-8, and are read as code page 437, as the standard has it");
 	if (names->backslashes.count)
-		findings_add(names->archive->scan->findings, FINDING_CHOSEN,
-			     "%llu names have a backslash ('%s', for one), which is a part of "
-			     "the name here, and no folder",
-			     (unsigned long long)names->backslashes.count,
-			     names->backslashes.example);
+		findings_add(
+			names->archive->scan->findings, FINDING_CHOSEN,
+			"%llu names have a backslash ('%s', for one), which is a part of "
+			"the name here, and no folder",
+			(unsigned long long)names->backslashes.count,
+			names->backslashes.example);
 }
 
 void zip_names_close(struct zip_names *names)
@@ -152,12 +155,13 @@ static int set_converted(struct zip_names *names, const struct zip_member *membe
 		names->text.count = (size_t)n;
 		return 0;
 	}
-	return error_set(names->archive->e, ERROR_DATASET, EBADMSG,
-			 "'%s': the name of a member (record at byte %llu) is no text in %s; "
-			 "name another encoding with -o names_encoding=, or leave the option "
-			 "out",
-			 scan->label, (unsigned long long)(scan->base + member->at),
-			 scan->options->names_encoding);
+	return error_set(
+		names->archive->e, ERROR_DATASET, EBADMSG,
+		"'%s': the name of a member (record at byte %llu) is no text in %s; "
+		"name another encoding with -o names_encoding=, or leave the option "
+		"out",
+		scan->label, (unsigned long long)(scan->base + member->at),
+		scan->options->names_encoding);
 }
 
 /* The name in UTF-8 of the extra field, if it belongs to this name (4.6.9). */
@@ -168,7 +172,7 @@ static const char *unicode_path(const struct zip_member *member, size_t *n)
 
 	if (!field || size <= UNICODE_PATH_HEAD || field[0] != 1 ||
 	    little_endian(field + 1, 4) !=
-		    codec_crc32.sum(member->name, member->name_length))
+		    codec_crc32.sum(0, member->name, member->name_length))
 		return NULL;
 	*n = size - UNICODE_PATH_HEAD;
 	field += UNICODE_PATH_HEAD;
@@ -198,7 +202,8 @@ int zip_names_find(struct zip_names *names, const struct zip_member *member)
 
 	if (path)
 		err = set_text(names, path, n);
-	else if ((member->flags & ZIP_UTF8) || is_ascii(member->name, member->name_length))
+	else if ((member->flags & ZIP_UTF8) ||
+		 is_ascii(member->name, member->name_length))
 		err = set_text(names, member->name, member->name_length);
 	else
 		err = set_unmarked(names, member, &guess);

@@ -2,9 +2,9 @@
 /*
  * zip archives.
  *
- * The central directory at the end has all names and sizes; each member's local header says
- * where its bytes begin. Names, numbers and places are checked against one another: what
- * programs read differently is refused.
+ * The central directory at the end has all names and sizes; each member's local header
+ * says where its bytes begin. Names, numbers and places are checked against one another:
+ * what programs read differently is refused.
  */
 #include "format/format.h"
 
@@ -29,7 +29,8 @@ static int zip_probe(const unsigned char *head, size_t n)
 	};
 
 	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
-		if (n >= strlen(begins[i]) && memcmp(head, begins[i], strlen(begins[i])) == 0)
+		if (n >= strlen(begins[i]) &&
+		    memcmp(head, begins[i], strlen(begins[i])) == 0)
 			return 90;
 	return 0;
 }
@@ -87,7 +88,8 @@ static int walk_member(struct zip_walk *walk, struct zip_member *member)
 	int err;
 
 	if (member->disk != 0)
-		return zip_damaged_member(&walk->archive, member, "the number of the part");
+		return zip_damaged_member(&walk->archive, member,
+					  "the number of the part");
 	zip_central_announce(&walk->central);
 	err = zip_local_find_data(&walk->local, &walk->archive, member);
 	if (!err)

@@ -29,9 +29,10 @@ static unsigned long long zip_in_file(const struct zip_archive *archive, uint64_
 
 int zip_damaged(const struct zip_archive *archive, uint64_t at, const char *what)
 {
-	return error_set(archive->e, ERROR_DATASET, EBADMSG,
-			 "'%s' is damaged: %s at byte %llu; copy it again, or pack it again",
-			 archive->scan->label, what, zip_in_file(archive, at));
+	return error_set(
+		archive->e, ERROR_DATASET, EBADMSG,
+		"'%s' is damaged: %s at byte %llu; copy it again, or pack it again",
+		archive->scan->label, what, zip_in_file(archive, at));
 }
 
 int zip_damaged_member(const struct zip_archive *archive, const struct zip_member *member,
@@ -39,11 +40,12 @@ int zip_damaged_member(const struct zip_archive *archive, const struct zip_membe
 {
 	int length = member->name_length < 200 ? (int)member->name_length : 200;
 
-	return error_set(archive->e, ERROR_DATASET, EBADMSG,
-			 "'%s' is damaged: %s of member '%.*s' (record at byte %llu); copy "
-			 "it again, or pack it again",
-			 archive->scan->label, what, length, member->name,
-			 zip_in_file(archive, member->at));
+	return error_set(
+		archive->e, ERROR_DATASET, EBADMSG,
+		"'%s' is damaged: %s of member '%.*s' (record at byte %llu); copy "
+		"it again, or pack it again",
+		archive->scan->label, what, length, member->name,
+		zip_in_file(archive, member->at));
 }
 
 const unsigned char *zip_extra_field(const struct zip_member *member, unsigned id,

@@ -22,8 +22,8 @@ struct zip_archive {
 	uint64_t directory_size;
 	uint64_t count;          /* of its records */
 	uint64_t count_mask;     /* of `count`, the bits that are known */
-	uint64_t shift;          /* added to an offset of the archive, modulo 2^64, it is a
-				    position: programs may lie before an archive */
+	uint64_t shift; /* added to an offset of the archive, modulo 2^64, it is a
+			   position: programs may lie before an archive */
 };
 
 /* A record of the central directory. */
@@ -41,7 +41,7 @@ struct zip_member {
 	uint32_t disk;
 	uint64_t stored, size; /* bytes, as stored and decoded */
 	uint64_t header;       /* the local header */
-	uint64_t data;         /* the stored bytes: known once the local header was read */
+	uint64_t data; /* the stored bytes: known once the local header was read */
 };
 
 enum { ZIP_UNIX = 3, ZIP_MACOS = 19 };

@@ -14,9 +14,11 @@
 #include "format/zip/attributes.h"
 
 enum {
-	CHUNKS_FREE = 256 * 1024 * 1024, /* bytes of chunks and extents */
+	CHUNKS_FREE = 1024 * 1024,       /* bytes of chunks and extents */
 	SIZE_BITS = 48,                  /* of a file */
+	COMPARED_PIECE = 1024 * 1024,
 	DEFLATE_RATIO = 1032,            /* what one byte becomes at most */
+	LINK_STORED_MOST = 64 * 1024,    /* bytes of a target, compressed */
 };
 
 /* Methods that are decoded. */
@@ -33,8 +35,9 @@ static const struct zip_method {
 
 static const char *const unreadable_words[ZIP_UNREADABLE_KINDS] = {
 	[ZIP_IS_ENCRYPTED] = "encrypted",
-	[ZIP_OTHER_METHOD] = "compressed by a method that is not read (Deflate64, PPMd or "
-			     "another)",
+	[ZIP_OTHER_METHOD] =
+		"compressed by a method that is not read (Deflate64, PPMd or "
+		"another)",
 	[ZIP_TOO_LARGE] = "compressed, with more than 1 GiB in one stream",
 };
 
@@ -48,6 +51,7 @@ void zip_entries_close(struct zip_entries *entries)
 {
 	zip_names_close(&entries->names);
 	vec_free(&entries->extents);
+	free(entries->piece);
 }
 
 static const struct zip_method *find_method(unsigned number)
@@ -91,12 +95,24 @@ static bool can_be_deflated(const struct zip_member *member)
 
 /* Where the bytes are */
 
-static int place_explain(const struct zip_entries *entries, const struct zip_member *member,
-			 int err)
+static int place_explain(const struct zip_entries *entries,
+			 const struct zip_member *member, int err)
 {
 	if (err == -ENOMEM)
 		return zip_no_memory(entries->archive);
-	return err ? zip_damaged_member(entries->archive, member, "the place of the bytes") : 0;
+	return err ? zip_damaged_member(entries->archive, member,
+					"the place of the bytes") :
+		     0;
+}
+
+/* `what`, such as the names, of all members. */
+static int refuse_bomb(const struct zip_entries *entries, const char *what)
+{
+	return error_set(
+		entries->archive->e, ERROR_DATASET, EBADMSG,
+		"'%s' is damaged, or a bomb: the %s of its members need more memory "
+		"than an archive of its size may take; pack it again",
+		entries->archive->scan->label, what);
 }
 
 static int count_chunks(struct zip_entries *entries)
@@ -104,8 +120,7 @@ static int count_chunks(struct zip_entries *entries)
 	return limit_sum(&entries->chunk_bytes,
 			 sizeof(struct volume_chunk) + sizeof(struct entry_extent),
 			 entries->archive->scan->length, CHUNKS_FREE) ? 0 :
-		       zip_damaged(entries->archive, 0, "its members have too many bytes "
-				   "for an archive of this size, which is seen");
+		       refuse_bomb(entries, "sizes");
 }
 
 static int push_extent(struct zip_entries *entries, struct entry_extent extent)
@@ -122,14 +137,15 @@ static int push_extent(struct zip_entries *entries, struct entry_extent extent)
 }
 
 static int add_chunk(struct zip_entries *entries, const struct zip_member *member,
-		     const uint32_t codecs[VOLUME_CODECS], uint64_t stored, uint64_t offset,
-		     uint64_t plain)
+		     const uint32_t codecs[VOLUME_CODECS], uint64_t stored,
+		     uint64_t offset, uint64_t plain)
 {
 	const struct scan *scan = entries->archive->scan;
 	const struct entry_chunk chunk = {
 		.source = scan->source_number, .source_size = source_size(scan->source),
 		.codecs = codecs, .stored_at = scan->base + member->data,
-		.stored_length = stored, .plain = plain, .skipped = codecs[0] == CODEC_CRC32 ? member->crc : 0,
+		.stored_length = stored, .plain = plain,
+		.skipped = codecs[0] == CODEC_CRC32 ? member->crc : 0,
 	};
 	struct entry_extent extent;
 	int err = count_chunks(entries);
@@ -141,6 +157,29 @@ static int add_chunk(struct zip_entries *entries, const struct zip_member *membe
 	return place_explain(entries, member, err ? err : push_extent(entries, extent));
 }
 
+/* No read of a mount compares the CRC-32 of a stored member. */
+static int compare_stored(struct zip_entries *entries, const struct zip_member *member)
+{
+	uint32_t crc = 0;
+
+	if (!entries->piece)
+		entries->piece = malloc(COMPARED_PIECE);
+	if (!entries->piece)
+		return zip_no_memory(entries->archive);
+	for (uint64_t at = 0; at < member->size; at += COMPARED_PIECE) {
+		uint64_t left = member->size - at;
+		size_t n = left < COMPARED_PIECE ? (size_t)left : COMPARED_PIECE;
+		int err =
+			zip_read(entries->archive, entries->piece, n, member->data + at);
+
+		if (err)
+			return err;
+		crc = codec_crc32.sum(crc, entries->piece, n);
+	}
+	return crc == member->crc ? 0 :
+		       zip_damaged_member(entries->archive, member, "the CRC-32");
+}
+
 static int add_stored(struct zip_entries *entries, const struct zip_member *member)
 {
 	const struct scan *scan = entries->archive->scan;
@@ -150,6 +189,9 @@ static int add_stored(struct zip_entries *entries, const struct zip_member *memb
 	if (member->stored != member->size)
 		return zip_damaged_member(entries->archive, member,
 					  "the two sizes, of a stored file,");
+	err = scan->compares ? compare_stored(entries, member) : 0;
+	if (err)
+		return err;
 	err = entries_raw_extent(scan->entries, scan->source_number,
 				 source_size(scan->source), scan->base + member->data,
 				 member->size, &extent);
@@ -165,11 +207,13 @@ static int add_coded(struct zip_entries *entries, const struct zip_member *membe
 	find_chain(member, codecs);
 	needs = codec_chain_needs(codecs);
 	if (!needs)
-		return add_chunk(entries, member, codecs, member->stored, 0, member->size);
-	return error_set(entries->archive->e, ERROR_DATASET, EBADMSG,
-			 "'%s' has a member, '%.200s', that cannot be decoded: this granaryfs "
-			 "was built without %s",
-			 entries->archive->scan->label, entries->names.text.items, needs);
+		return add_chunk(entries, member, codecs, member->stored, 0,
+				 member->size);
+	return error_set(
+		entries->archive->e, ERROR_DATASET, EBADMSG,
+		"'%s' has a member, '%.200s', that cannot be decoded: this granaryfs "
+		"was built without %s",
+		entries->archive->scan->label, entries->names.text.items, needs);
 }
 
 /* Chunks that no read can decode. */
@@ -215,8 +259,8 @@ static int place_bytes(struct zip_entries *entries, const struct zip_member *mem
 
 /* Links: the target is what the member holds */
 
-static int decode_whole(const struct zip_entries *entries, const struct zip_member *member,
-			void *out)
+static int decode_whole(const struct zip_entries *entries,
+			const struct zip_member *member, void *out)
 {
 	CLEANUP(cleanup_free) void *stored = malloc(member->stored ? member->stored : 1);
 	uint32_t chain[VOLUME_CODECS];
@@ -229,11 +273,13 @@ static int decode_whole(const struct zip_entries *entries, const struct zip_memb
 	if (err)
 		return err;
 	find_chain(member, chain);
-	n = codec_chain_decode(chain, member->crc, stored, member->stored, out, member->size);
+	n = codec_chain_decode(chain, member->crc, stored, member->stored, out,
+			       member->size);
 	if (n == -ENOMEM)
 		return zip_no_memory(entries->archive);
 	return n == (ssize_t)member->size ? 0 :
-		       zip_damaged_member(entries->archive, member, "the target of the link");
+					    zip_damaged_member(entries->archive, member,
+							       "the target of the link");
 }
 
 static void leave_out(struct zip_entries *entries, const char *why)
@@ -249,9 +295,9 @@ static int add_entry(struct zip_entries *entries, const struct entry *entry)
 	size_t length = strlen(entry->path) + (entry->target ? strlen(entry->target) : 0);
 
 	if (!limit_paths(&entries->path_bytes, length, scan->length))
-		return zip_damaged(entries->archive, 0, "its names have too many bytes for an "
-				   "archive of this size, which is seen");
-	return entries_add(scan->entries, entry) < 0 ? zip_no_memory(entries->archive) : 0;
+		return refuse_bomb(entries, "names");
+	return entries_add(scan->entries, entry) < 0 ? zip_no_memory(entries->archive) :
+						       0;
 }
 
 static int add_link(struct zip_entries *entries, const struct zip_member *member,
@@ -264,8 +310,10 @@ static int add_link(struct zip_entries *entries, const struct zip_member *member
 		leave_out(entries, "is a symbolic link whose target cannot be decoded");
 		return 0;
 	}
-	if (member->size == 0 || member->size > LIMIT_TARGET_BYTES) {
-		leave_out(entries, "is a symbolic link to nothing, or to too long a path");
+	if (member->size == 0 || member->size > LIMIT_TARGET_BYTES ||
+	    member->stored > LINK_STORED_MOST) {
+		leave_out(entries,
+			  "is a symbolic link to nothing, or to too long a path");
 		return 0;
 	}
 	err = decode_whole(entries, member, target);
@@ -273,7 +321,8 @@ static int add_link(struct zip_entries *entries, const struct zip_member *member
 		return err;
 	target[member->size] = '\0';
 	if (strlen(target) != member->size)
-		return zip_damaged_member(entries->archive, member, "the target of the link");
+		return zip_damaged_member(entries->archive, member,
+					  "the target of the link");
 	entry->target = target;
 	return add_entry(entries, entry);
 }
@@ -326,8 +375,10 @@ void zip_entries_report(struct zip_entries *entries)
 	for (size_t i = 0; i < ZIP_UNREADABLE_KINDS; i++)
 		if (entries->unreadable[i].count)
 			findings_add(scan->findings, FINDING_LEFT_OUT,
-				     "%llu members are %s ('%s', for one): they are listed, and "
-				     "reading them is an error; unpack the archive with 7zz x, and "
+				     "%llu members are %s ('%s', for one): they are "
+				     "listed, and "
+				     "reading them is an error; unpack the archive with "
+				     "7zz x, and "
 				     "pack the folder",
 				     (unsigned long long)entries->unreadable[i].count,
 				     unreadable_words[i], entries->unreadable[i].example);
@@ -335,6 +386,7 @@ void zip_entries_report(struct zip_entries *entries)
 		findings_add(scan->findings, FINDING_USUAL,
 			     "%llu devices, pipes or sockets are left out",
 			     (unsigned long long)entries->specials);
-	snprintf(scan->detail, sizeof(scan->detail), "%llu members stored, %llu compressed",
+	snprintf(scan->detail, sizeof(scan->detail),
+		 "%llu members stored, %llu compressed",
 		 (unsigned long long)entries->stored, (unsigned long long)entries->coded);
 }

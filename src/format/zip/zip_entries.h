@@ -22,6 +22,7 @@ struct zip_entries {
 	struct zip_archive *archive;
 	struct zip_names names;
 	VEC(struct entry_extent) extents;
+	void *piece; /* memory of what is compared; or NULL */
 	struct zip_name_count unreadable[ZIP_UNREADABLE_KINDS];
 	uint64_t path_bytes, chunk_bytes; /* in all entries */
 	uint64_t stored, coded, specials; /* members */
