@@ -92,6 +92,20 @@ for_nobody_else() {
 	kernel=()
 }
 
+# A kernel that turns out to have none when it is wanted is asked once.
+refused() {
+	kernel=("$without" overlay --)
+	begin "refused"
+	kernel=()
+	reads terminal
+	check "refused: why" wait_until 20 grep -q 'without the shield: no overlay can be' "$log"
+	sleep 1 # ticks
+	reader_ends "refused"
+	refuse "refused: bare" is_shielded "$mnt"
+	is "$(grep -c 'no overlay can be' "$log")" 1 "refused: said once"
+	left "refused"
+}
+
 # ---- Who is there meanwhile ----------------------------------------------------------
 
 seen_by() {
@@ -285,6 +299,7 @@ leave_others
 make_few
 for_python
 for_nobody_else
+refused
 unseen
 with_kills
 works_in_it
