@@ -32,9 +32,10 @@ begin() {
 	check "$1: and it may come" grep -q 'it comes once programs send an ioctl' "$log"
 }
 
-# reads KIND: in the background; its output is in $work/read.
+# reads KIND [LEAST]: in the background; its output is in $work/read.
 reads() {
-	"$python" "$helpers/shield_reader.py" "$1" "$mnt" "$tree" "$work/stop" >"$work/read" 2>&1 &
+	"$python" "$helpers/shield_reader.py" "$1" "$mnt" "$tree" "$work/stop" "${2:-1000}" \
+		>"$work/read" 2>&1 &
 	reader=$!
 	started+=("$reader")
 }
@@ -77,7 +78,7 @@ for_python() {
 # 10,000 files with all their ioctls are ten times what brings it.
 for_nobody_else() {
 	begin "no ioctls"
-	reads plain
+	reads plain 10000
 	sleep 3 # ticks
 	reader_ends "no ioctls"
 	at_least "$(tail -n 1 "$work/read")" 10000 "no ioctls: files enough"
