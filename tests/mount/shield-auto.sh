@@ -32,9 +32,10 @@ begin() {
 	check "$1: and it may come" grep -q 'it comes once programs send an ioctl' "$log"
 }
 
-# reads KIND: in the background; its output is in $work/read.
+# reads KIND [LEAST]: in the background; its output is in $work/read.
 reads() {
-	"$python" "$helpers/shield_reader.py" "$1" "$mnt" "$tree" "$work/stop" >"$work/read" 2>&1 &
+	"$python" "$helpers/shield_reader.py" "$1" "$mnt" "$tree" "$work/stop" "${2:-1000}" \
+		>"$work/read" 2>&1 &
 	reader=$!
 	started+=("$reader")
 }
@@ -77,7 +78,7 @@ for_python() {
 # 10,000 files with all their ioctls are ten times what brings it.
 for_nobody_else() {
 	begin "no ioctls"
-	reads plain
+	reads plain 10000
 	sleep 3 # ticks
 	reader_ends "no ioctls"
 	at_least "$(tail -n 1 "$work/read")" 10000 "no ioctls: files enough"
@@ -90,6 +91,20 @@ for_nobody_else() {
 	shielded_ok "before Linux 6.5, at the mount" allow_other,shield=auto "$packed"
 	left "before Linux 6.5"
 	kernel=()
+}
+
+# A kernel that turns out to have none when it is wanted is asked once.
+refused() {
+	kernel=("$without" overlay --)
+	begin "refused"
+	kernel=()
+	reads terminal
+	check "refused: why" wait_until 20 grep -q 'without the shield: no overlay can be' "$log"
+	sleep 1 # ticks
+	reader_ends "refused"
+	refuse "refused: bare" is_shielded "$mnt"
+	is "$(grep -c 'no overlay can be' "$log")" 1 "refused: said once"
+	left "refused"
 }
 
 # ---- Who is there meanwhile ----------------------------------------------------------
@@ -285,6 +300,7 @@ leave_others
 make_few
 for_python
 for_nobody_else
+refused
 unseen
 with_kills
 works_in_it

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Reads all files of a tree in random order, again and again, and compares each.
 
-Usage: shield_reader.py terminal|plain MOUNTPOINT TREE STOP. `terminal`: with an ioctl at
+Usage: shield_reader.py terminal|plain MOUNTPOINT TREE STOP [LEAST]. `terminal`: with an ioctl at
 each open, as Python before 3.14 does it; `plain`: as it is since, and in C. Ends when the
-file STOP is there, and then prints how many files it has read. One file is open and mapped
+file STOP is there and LEAST files were read, and then prints how many. One file is open and mapped
 all the time.
 """
 import errno
@@ -47,13 +47,14 @@ def contents_of(tree):
 
 
 def main():
-    kind, root, tree, stop = sys.argv[1:]
+    kind, root, tree, stop = sys.argv[1:5]
+    least = int(sys.argv[5]) if len(sys.argv) > 5 else 0
     contents = contents_of(tree)
     names = sorted(contents)
     total = 0
     with open(os.path.join(root, names[0]), "rb") as kept:
         mapped = mmap.mmap(kept.fileno(), 0, prot=mmap.PROT_READ)
-        while not os.path.exists(stop):
+        while total < least or not os.path.exists(stop):
             for name in random.sample(names, min(TURN, len(names))):
                 if read(os.path.join(root, name), kind == "terminal") != contents[name]:
                     sys.exit("%s: wrong bytes" % name)
