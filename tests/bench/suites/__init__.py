@@ -9,6 +9,7 @@ from suites.larger import larger
 from suites.loaders import loaders
 from suites.packing import packing
 from suites.push import push
+from suites.rivals import rivals_suite
 from suites.scale import scale
 from suites.sums import sums
 from suites.walk import walk
@@ -17,3 +18,5 @@ from suites.warm import warm
 SUITES = {"warm": warm, "loaders": loaders, "cold": cold, "large": large, "decode": decode,
           "larger": larger, "push": push, "hdf5": hdf5, "memory": memory, "idle": idle,
           "scale": scale, "walk": walk, "pack": packing, "sums": sums}
+# Those that run when they are named.
+NAMED = {"rivals": rivals_suite}
