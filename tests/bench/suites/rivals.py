@@ -14,7 +14,7 @@ from readers import agree
 from rival_contenders import UNPACKED, Environment, Ratarmount, rivals
 from sample_reader import SampleReader, own_memory, processes_of
 from suites.cold import PROGRAMS
-from work import Failed, processes_with
+from work import Failed
 
 WORKERS = (1, 2, 4)
 SLOWEST = 300    # seconds until a reader is ended
@@ -45,6 +45,12 @@ class Runs:
             found = reader.result(SLOWEST)
         agree(found, len(names), sum(map(self.size_of.get, names)), self.files.checksum(names))
 
+    def index(self, contender):
+        """A mount leaves an index beside the packed file, whoever has one."""
+        contender.mount()
+        contender.unmount()
+        return True
+
     def prepare(self, contender, rival):
         """Verified, mounted, and in memory as far as some seconds reach."""
         contender.mount()
@@ -73,8 +79,8 @@ class Runs:
         peak = [0]
         with self.reader(rival, names, seed, processes, seconds, "once") as reader:
             def poll():
-                daemons = processes_with(contender.point) if hasattr(contender, "point") else []
-                peak[0] = max(peak[0], own_memory(daemons + processes_of(reader.process.pid)))
+                peak[0] = max(peak[0], own_memory(contender.processes() +
+                                                  processes_of(reader.process.pid)))
             reader.enter([storage])
             before, start = storage.bytes_read(), time.monotonic()
             try:
@@ -117,12 +123,9 @@ def available(bench, row, runs):
 def first_sample(bench, row, runs, there):
     def once(rival, number):
         names = [runs.files.names[number * 7919 % len(runs.files)]]
-        if hasattr(rival.contender, "no_index"):
-            rival.contender.no_index()
-        if rival.kind == "webdataset":
-            names = runs.files.names
-        found, seconds, _ = runs.cold(rival, names, number, 1,
-                                      0 if rival.kind == "webdataset" else SLOWEST)
+        rival.contender.no_index()
+        # a stream ends with its first sample, since no time is left
+        found, seconds, _ = runs.cold(rival, names, number, 1, 0)
         if found["files"] != 1:
             raise Failed("%d samples were read, not 1" % found["files"])
         return seconds * 1000
@@ -206,7 +209,6 @@ def rivals_suite(bench):
     there = available(bench, first, runs)
     first_sample(bench, first, runs, there)
     for rival in there:
-        if hasattr(rival.contender, "no_index"):   # an index for each from here on
-            bench.attempt(cold, rival.contender, lambda c: (c.mount(), c.unmount()) and True)
+        bench.attempt(cold, rival.contender, runs.index)
     cold_epochs(bench, cold, memory, runs, there)
     warm_epochs(bench, warm, decoded, runs, there)
