@@ -6,6 +6,7 @@ from suites.decode import decode
 from suites.hdf5 import hdf5
 from suites.large import large
 from suites.larger import larger
+from suites.limits import limits
 from suites.loaders import loaders
 from suites.packing import packing
 from suites.push import push
@@ -16,7 +17,7 @@ from suites.walk import walk
 from suites.warm import warm
 
 SUITES = {"warm": warm, "loaders": loaders, "cold": cold, "large": large, "decode": decode,
-          "larger": larger, "push": push, "hdf5": hdf5, "memory": memory, "idle": idle,
-          "scale": scale, "walk": walk, "pack": packing, "sums": sums}
+          "larger": larger, "limits": limits, "push": push, "hdf5": hdf5, "memory": memory,
+          "idle": idle, "scale": scale, "walk": walk, "pack": packing, "sums": sums}
 # Those that run when they are named.
 NAMED = {"rivals": rivals_suite}
