@@ -2,17 +2,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Reads samples as training does, from files or by a library.
 
-Usage: read_samples.py KIND PATH LIST SEED PROCESSES SECONDS once|repeat [check] [decode]
+Usage: read_samples.py KIND PATH LIST SEED PROCESSES SECONDS once|repeat WORD...
 
 KIND is files, lmdb, arrow, hdf5 or webdataset. LIST has a line for each item: the path of
 a file or of a shard, or the number of a sample in PATH. Each process reads its part of the
-shuffled list, once or again and again, for at most SECONDS.
+shuffled list, once or again and again, for at most SECONDS. Words:
+
+    list      the tree below PATH is listed first, as ImageFolder does
+    decode    JPEGs are decoded, and scaled to 224 x 224
+    check     a checksum is computed
 
 Prints "ready" when modules are imported and processes wait, and begins at a line on
 standard input. Then prints {files, bytes, checksum, ended}: `ended` is monotonic time.
 """
 import io
 import json
+import os
 import random
 import sys
 import time
@@ -124,6 +129,9 @@ def main():
         children[-1].start()
     print("ready", flush=True)
     sys.stdin.readline()
+    if "list" in words:
+        for _ in os.walk(path):
+            pass
     gate.wait(60)
     found = [next_of(out, children) for _ in children]
     print(json.dumps({"files": sum(f[0] for f in found), "bytes": sum(f[1] for f in found),

@@ -95,9 +95,11 @@ def bound_first(*_):
     return "An index of all samples is made before the first of them is read."
 
 
-def bound_cold(row, _, value):
-    return ("The storage's rate allows %s; granaryfs reaches %s of that."
+def bound_cold(row, order, value):
+    told = ("The storage's rate allows %s; granaryfs reaches %s of that."
             % (figure(row, row["bound"]), number(value / row["bound"])))
+    return told + (" The kernel's throttle lets a tenth of a second's bytes through at once, so "
+                   "that figures can be above it." if order[0][1] > row["bound"] else "")
 
 
 def bound_warm(row, order, value):

@@ -35,7 +35,7 @@ class Runs:
         with open(path, "w", encoding="utf-8") as out:
             out.writelines(line + "\n" for line in rival.lines(self.files, names))
         return SampleReader(self.bench.work, self.environment.python, [
-            rival.kind, rival.path or "-", path, seed, processes, seconds, *how])
+            rival.kind, rival.path or rival.contender.root, path, seed, processes, seconds, *how])
 
     def verify(self, rival):
         """Every byte, or some samples of those that are slow."""
@@ -69,7 +69,7 @@ class Runs:
             raise Failed("no sample was read")
         return found["files"] / (found["ended"] - start)
 
-    def cold(self, rival, names, seed, processes, seconds):
+    def cold(self, rival, names, seed, processes, seconds, *how):
         """(found, seconds, memory): nothing in memory, slow storage, with the mount."""
         contender, storage = rival.contender, self.bench.storage(self.files.tar)
         drop_caches()
@@ -77,7 +77,7 @@ class Runs:
         if isinstance(contender, Ratarmount):
             self.environment.load(self.bench.work)
         peak = [0]
-        with self.reader(rival, names, seed, processes, seconds, "once") as reader:
+        with self.reader(rival, names, seed, processes, seconds, "once", *how) as reader:
             def poll():
                 peak[0] = max(peak[0], own_memory(contender.processes() +
                                                   processes_of(reader.process.pid)))
@@ -136,7 +136,8 @@ def cold_epochs(bench, row, memory, runs, there):
     count, limit = len(runs.files), bench.settings.rival_cold_seconds
 
     def once(rival, number):
-        found, seconds, peak = runs.cold(rival, runs.files.names, number, 2, limit)
+        how = ["list"] if rival.kind == "files" else []
+        found, seconds, peak = runs.cold(rival, runs.files.names, number, 2, limit, *how)
         contender = rival.contender
         contender.note = rival.note
         if found["files"] < count:
@@ -165,11 +166,15 @@ def warm_epochs(bench, rows, decoded, runs, there):
         bench.attempt(rows[0], rival.contender, lambda contender: contender.unmount() or True)
 
 
+def data_of(files):
+    return "%s JPEGs of %d kB" % ("{:,}".format(len(files)), files.bytes() / len(files) / 1000)
+
+
 def suite_rows(bench, files):
     """[first, cold, memory, decode, warm...], as the page shows them."""
     settings = bench.settings
-    data = "%d JPEGs of %d kB" % (len(files), files.bytes() / len(files) / 1000)
-    slow = "%d MiB/s and %d reads/s" % (settings.mib, settings.reads)
+    data = data_of(files)
+    slow = "{:,} MiB/s and {:,} reads/s".format(settings.mib, settings.reads)
 
     def row(key, what, reader, unit, chart, better="more"):
         return bench.row("rivals", "rivals-" + key, what, reader, unit, better, chart)
@@ -178,7 +183,8 @@ def suite_rows(bench, files):
             "in memory, %s" % (data, slow), READS % "1 process", "ms",
             "From the packed file to the first sample: ms", "less"),
         row("cold", "first epoch of %s, random, index present, nothing in memory, %s"
-            % (data, slow), READS % "2 processes" + "; with the mount", "samples/s",
+            % (data, slow), READS % "2 processes" + "; with the mount, and a listing of all "
+            "files where there are files", "samples/s",
             "First epoch from storage of %d MiB/s, 2 processes: samples/s" % settings.mib),
         row("memory", "own memory of reader and daemon in that epoch", "Pss_Anon + Pss_Shmem",
             "MB", "Memory in that epoch, beside the page cache: MB", "less"),
@@ -195,8 +201,7 @@ def counted(workers):
 def add_facts(bench, row, runs):
     """For the page: the data, what storage allows, and versions."""
     files = runs.files
-    row["data"] = "%s JPEGs of %d kB" % ("{:,}".format(len(files)),
-                                         files.bytes() / len(files) / 1000)
+    row["data"] = data_of(files)
     row["bound"] = bench.settings.mib * MIB * len(files) / files.bytes()
     row["versions"] = runs.environment.versions(bench.work)
 
