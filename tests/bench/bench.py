@@ -19,18 +19,20 @@ import machine
 import report
 from bench_run import Bench
 from settings import Settings, quick_settings
-from suites import SUITES
+from suites import NAMED, SUITES
 from work import Failed, Work
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("suites", nargs="*", metavar="SUITE",
-                        help="of: %s (all)" % " ".join(SUITES))
+                        help="of: %s (all); %s" % (" ".join(SUITES), " ".join(NAMED)))
     parser.add_argument("--quick", action="store_true", help="a few minutes")
     parser.add_argument("--allow-missing", action="store_true",
                         help="leave out contenders that are not installed")
     parser.add_argument("--out", default="bench", help="folder for results.json and chart.svg")
+    parser.add_argument("--environment", default="", metavar="FOLDER",
+                        help="virtual environment of rivals.lock, for the suite rivals")
     parser.add_argument("--note", default="", help="what a reader should know of this run")
     parser.add_argument("--strict", action="store_true", help="fail where a target is missed")
     parser.add_argument("--mib", type=int, help="throttled storage, MiB a second (200)")
@@ -39,10 +41,10 @@ def arguments():
                         "to take the suites that are not measured now")
     parser.add_argument("--draw", metavar="JSON", help="only table and chart, of that run")
     options = parser.parse_args()
-    unknown = set(options.suites) - set(SUITES)
+    unknown = set(options.suites) - set(SUITES) - set(NAMED)
     if unknown:
         parser.error("no such suite: %s; there are %s" % (
-            " ".join(sorted(unknown)), " ".join(SUITES)))
+            " ".join(sorted(unknown)), " ".join([*SUITES, *NAMED])))
     return options
 
 
@@ -69,11 +71,11 @@ def measure(options):
            "date": time.strftime("%Y-%m-%d"), "settings": vars(settings), "rows": []}
     rest = rest_of(run, options)
     work = Work()
-    bench = Bench(work, settings, run["rows"], options.allow_missing)
+    bench = Bench(work, settings, run["rows"], options.allow_missing, options.environment)
     start = time.monotonic()
     try:
         for name in options.suites or SUITES:
-            bench.suite(name, SUITES[name])
+            bench.suite(name, {**SUITES, **NAMED}[name])
             print("bench: %s: measured, %d s since the start"
                   % (name, time.monotonic() - start), flush=True)
     except KeyboardInterrupt:

@@ -31,9 +31,9 @@ def lacking(programs, modules=()):
 
 
 class Bench:
-    def __init__(self, work, settings, rows, allow_missing):
+    def __init__(self, work, settings, rows, allow_missing, environment=""):
         self.work, self.settings, self.rows = work, settings, rows
-        self.allow_missing = allow_missing
+        self.allow_missing, self.environment = allow_missing, environment
         self.data = Data(work, settings)
         self.readers = Readers(work)
         self.throttle = None

@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape
 import machine
 from report import number
 
-WIDTH, LEFT, BAR, GAP, RIGHT = 800, 240, 16, 6, 90
+WIDTH, LEFT, BAR, GAP, RIGHT = 800, 290, 16, 6, 90
 STYLE = """
 text { font: 13px system-ui, 'Segoe UI', Helvetica, Arial, sans-serif; fill: #24292f }
 .ground { fill: #ffffff; stroke: #d0d7de }

@@ -31,6 +31,12 @@ class Folder:
     def unmount(self):
         pass
 
+    def processes(self):
+        return []
+
+    def no_index(self):
+        pass
+
 
 class Mount:
     """A program that mounts a packed file; `command` is told what and where."""
@@ -64,6 +70,13 @@ class Mount:
         self.work.run(["umount", self.point], 60)
         if not wait_until(30, lambda: not processes_with(self.point)):
             raise Failed("%s: its daemon did not end" % self.name)
+
+    def processes(self):
+        """Of its daemon, where there is one."""
+        return processes_with(self.point)
+
+    def no_index(self):
+        """Removes what an earlier mount wrote beside the packed file."""
 
     def leave(self):
         """However it stands: at the end, and after a failure."""

@@ -161,7 +161,7 @@ class Data:
         self.sets = {}
 
     def get(self, name):
-        """photos, small, jpegs, pictures, texts, large, larger, packed, or many"""
+        """photos, small, jpegs, samples, pictures, texts, large, larger, packed, or many"""
         if name not in self.sets:
             free = os.statvfs(self.work.dir)
             if free.f_bavail * free.f_frsize < 6 << 30:
@@ -191,6 +191,13 @@ class Data:
     def make_jpegs(self, made):
         count, pictures = self.settings.jpegs, list(jpegs())
         made.write((name, pictures[i % len(pictures)])
+                   for i, name in enumerate(names_of(count, "jpg")))
+
+    def make_samples(self, made):
+        """JPEGs with a number behind the image: no two are alike, or images would store
+        one of them."""
+        count, pictures = self.settings.samples, list(jpegs())
+        made.write((name, pictures[i % len(pictures)] + b"%08d" % i)
                    for i, name in enumerate(names_of(count, "jpg")))
 
     def make_pictures(self, made):

@@ -6,7 +6,7 @@ import signal
 import time
 
 from contenders import Mount
-from work import Absent, Failed, processes_with, wait_until
+from work import Absent, Failed, wait_until
 
 BUILD = os.environ.get("abs_top_builddir", os.getcwd())
 PROGRAM = os.path.join(BUILD, "granaryfs")
@@ -53,10 +53,6 @@ class Granaryfs(Mount):
     def no_index(self):
         if os.path.exists(self.packed + ".gidx"):
             os.unlink(self.packed + ".gidx")
-
-    def processes(self):
-        """Supervisor and server."""
-        return processes_with(self.point)
 
     def supervisor(self):
         """Of the processes of this mount the one that no other of them started."""

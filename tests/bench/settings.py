@@ -27,6 +27,11 @@ class Settings:
     pack_files: int = 20000   # of 110,000 bytes
     idle_seconds: int = 60
     rank_workers: int = 8
+    samples: int = 3000       # JPEGs, of the rivals
+    rival_rounds: int = 3
+    rival_cold_rounds: int = 2
+    rival_seconds: float = 1  # of a warm reader
+    rival_cold_seconds: int = 15    # at most, of a first epoch
     mib: int = 200            # a second, throttled
     reads: int = 1000
 
@@ -38,4 +43,5 @@ def quick_settings():
                     array_rows=500,
                     larger_files=4000, many_files=128_000, idle_seconds=10,
                     scale_files=1_420_000, scale_rate=160_000, scale_throttled=5000,
-                    scale_walked=128_000, pack_files=4000)
+                    scale_walked=128_000, pack_files=4000, samples=1000, rival_rounds=1,
+                    rival_cold_rounds=1, rival_seconds=0.5, rival_cold_seconds=5)

@@ -43,17 +43,18 @@ class Unpacked(Folder):
         shutil.rmtree(self.root)
 
 
-def throttled(bench, contender, least, read):
+def throttled(bench, contender, least, read, more=()):
     """Seconds from before the mount until `read` has ended, the reader's start included:
-    who fetches meanwhile has no lead. At least `least` bytes have to be counted."""
+    who fetches meanwhile has no lead. At least `least` bytes have to be counted. `more` are
+    cgroups beside the one of the storage."""
     storage = bench.storage(bench.data.get("photos").tar)
     drop_caches()
     load_programs(*PROGRAMS)
     before = storage.bytes_read()
     start = time.monotonic()
     try:
-        contender.mount([storage])
-        read([storage])
+        contender.mount([storage, *more])
+        read([storage, *more])
         seconds = time.monotonic() - start
         counted = storage.bytes_read() - before
     finally:
