@@ -10,9 +10,9 @@ GRANARY_OPTIONAL([squashfs], [SQUASHFS], [squashfuse >= 0.1.103 libsquashfs1 >= 
 	[libsquashfuse-dev, libsquashfs-dev], [squashfs images, mounted and packed])
 GRANARY_OPTIONAL([deflate], [DEFLATE], [libdeflate], [libdeflate], [libdeflate-dev],
 	[gzip in squashfs and HDF5], [libdeflate.h], [deflate], [libdeflate_zlib_decompress_ex])
-GRANARY_OPTIONAL([lz4], [LZ4], [liblz4], [lz4], [liblz4-dev], [lz4 in squashfs and HDF5])
-GRANARY_OPTIONAL([zstd], [ZSTD], [libzstd], [zstd], [libzstd-dev], [zstd in squashfs and HDF5])
-GRANARY_OPTIONAL([lzma], [LZMA], [liblzma], [liblzma], [liblzma-dev], [xz in squashfs])
+GRANARY_OPTIONAL([lz4], [LZ4], [liblz4], [lz4], [liblz4-dev], [lz4 in squashfs and HDF5, and tars compressed with it])
+GRANARY_OPTIONAL([zstd], [ZSTD], [libzstd], [zstd], [libzstd-dev], [zstd in squashfs and HDF5, and tars compressed with it])
+GRANARY_OPTIONAL([lzma], [LZMA], [liblzma], [liblzma], [liblzma-dev], [xz in squashfs, and tars compressed with it])
 GRANARY_OPTIONAL([lzo], [LZO], [lzo2], [lzo], [liblzo2-dev], [lzo in squashfs])
 GRANARY_OPTIONAL([lzf], [LZF], [liblzf], [lzf], [liblzf-dev], [lzf in HDF5])
 GRANARY_OPTIONAL([blosc], [BLOSC], [blosc >= 1.16], [blosc], [libblosc-dev], [blosc in HDF5],

@@ -334,9 +334,9 @@ static uint8_t *stream_bytes(size_t *size)
 	};
 	struct layout_volume streams[] = {
 		{ .kind = VOLUME_STREAM, .length = 180, .first_chunk = 6, .chunk_count = 2,
-		  .codecs = { 16 } },
+		  .codecs = { 32 } },
 		{ .kind = VOLUME_STREAM, .source = VOLUME_ON_STREAM | 3, .length = 160,
-		  .base = 2, .first_chunk = 8, .chunk_count = 2, .codecs = { 16 } },
+		  .base = 2, .first_chunk = 8, .chunk_count = 2, .codecs = { 32 } },
 	};
 	struct image image;
 	uint8_t *bytes;
