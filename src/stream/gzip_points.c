@@ -35,7 +35,8 @@ struct gzip_points {
 
 	/* Where the next chunk begins, in the window. */
 	uint64_t start;
-	unsigned bits;
+	unsigned bits; /* as in struct codec_entry */
+	unsigned char last_byte; /* that zlib has taken */
 	size_t window_length;
 	unsigned char window[SPARSE_WINDOW_BYTES]; /* the last so many bytes */
 
@@ -109,8 +110,10 @@ static void mark_start(struct gzip_points *gzip, const struct stream_chunk *befo
 	size_t all = before->bytes.count;
 	size_t n = all ? all : gzip->window_length;
 
-	gzip->bits = (unsigned)gzip->z.data_type & UNUSED_BITS;
-	gzip->start = stream_buffer_position(&gzip->stored) - (gzip->bits > 0);
+	unsigned bits = (unsigned)gzip->z.data_type & UNUSED_BITS;
+
+	gzip->bits = bits ? bits | (unsigned)gzip->last_byte >> (8 - bits) << 8 : 0;
+	gzip->start = stream_buffer_position(&gzip->stored);
 	if (n > gzip->member_out)
 		n = (size_t)gzip->member_out;
 	if (n > SPARSE_WINDOW_BYTES)
@@ -175,6 +178,8 @@ static int inflate_block(struct gzip_points *gzip, struct stream_chunk *out, str
 	gzip->z.next_out = out->bytes.items + out->bytes.count;
 	gzip->z.avail_out = (uInt)room;
 	status = inflate(&gzip->z, Z_BLOCK);
+	if (gzip->z.avail_in < gzip->stored.left)
+		gzip->last_byte = gzip->z.next_in[-1];
 	stream_buffer_take(&gzip->stored, gzip->stored.left - gzip->z.avail_in);
 	got = room - gzip->z.avail_out;
 	out->bytes.count += got;
