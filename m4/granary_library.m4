@@ -10,9 +10,9 @@ GRANARY_OPTIONAL([squashfs], [SQUASHFS], [squashfuse >= 0.1.103 libsquashfs1 >= 
 	[libsquashfuse-dev, libsquashfs-dev], [squashfs images, mounted and packed])
 GRANARY_OPTIONAL([deflate], [DEFLATE], [libdeflate], [libdeflate], [libdeflate-dev],
 	[zip archives, and gzip in squashfs and HDF5], [libdeflate.h], [deflate], [libdeflate_zlib_decompress_ex])
-GRANARY_OPTIONAL([lz4], [LZ4], [liblz4], [lz4], [liblz4-dev], [lz4 in squashfs and HDF5])
-GRANARY_OPTIONAL([zstd], [ZSTD], [libzstd], [zstd], [libzstd-dev], [zstd in squashfs, HDF5 and zip])
-GRANARY_OPTIONAL([lzma], [LZMA], [liblzma], [liblzma], [liblzma-dev], [xz in squashfs and zip, LZMA in zip])
+GRANARY_OPTIONAL([lz4], [LZ4], [liblz4], [lz4], [liblz4-dev], [lz4 in squashfs and HDF5, and tars compressed with it])
+GRANARY_OPTIONAL([zstd], [ZSTD], [libzstd], [zstd], [libzstd-dev], [zstd in squashfs, HDF5 and zip, and tars compressed with it])
+GRANARY_OPTIONAL([lzma], [LZMA], [liblzma], [liblzma], [liblzma-dev], [xz in squashfs and zip, LZMA in zip, and tars compressed with it])
 GRANARY_OPTIONAL([bzip2], [BZIP2], [bzip2], [bzip2], [libbz2-dev], [bzip2 in zip],
 	[bzlib.h], [bz2], [BZ2_bzBuffToBuffDecompress])
 GRANARY_OPTIONAL([lzo], [LZO], [lzo2], [lzo], [liblzo2-dev], [lzo in squashfs])

@@ -227,7 +227,8 @@ ssize_t codec_decode_at(uint32_t step, const struct codec_entry *entry, const vo
 
 	if (err)
 		return err;
-	if (step == CODEC_END || entry->bits > 7)
+	if (step == CODEC_END || (entry->bits & 255) > 7 ||
+	    entry->bits >> 8 >= 1U << (entry->bits & 255))
 		return -EBADMSG;
 	find_steps(chain, 0, n, room, &only);
 	return undo_at(&only, entry, stored, n, plain);

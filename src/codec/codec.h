@@ -40,8 +40,8 @@ enum { CODEC_WINDOW_MOST = 32 << 10 };
 
 /* The place in a compressed stream where a chunk of it begins. */
 struct codec_entry {
-	unsigned bits;        /* 1 to 7: the chunk begins with the last so many bits of its
-				 first stored byte; 0: with the byte */
+	unsigned bits;        /* of the byte before the stored ones that are the chunk's: 0 to
+				 7, and their value above the lowest 8 bits */
 	const void *window;   /* the plain bytes before the chunk, as raw deflate: at most
 				 CODEC_WINDOW_MOST */
 	size_t window_length; /* bytes of the raw deflate; 0: the chunk repeats none */

@@ -45,9 +45,8 @@ static void gzip_free(void *context)
 	free(context);
 }
 
-/* Begins at the last `bits` of the first byte, behind `length` bytes of the window. */
-static int gzip_enter(struct gzip_context *context, unsigned bits, size_t length,
-		      struct gzip_run *run)
+/* Begins with the bits of an entry, behind `length` bytes of the window. */
+static int gzip_enter(struct gzip_context *context, unsigned bits, size_t length)
 {
 	struct inflate_state *state = &context->state;
 
@@ -56,11 +55,8 @@ static int gzip_enter(struct gzip_context *context, unsigned bits, size_t length
 	if (length && isal_inflate_set_dict(state, context->window, (uint32_t)length) !=
 			      COMP_OK)
 		return -EBADMSG;
-	if (bits) {
-		state->read_in = *run->in++ >> (8 - bits);
-		state->read_in_length = (int32_t)bits;
-		run->n--;
-	}
+	state->read_in = bits >> 8;
+	state->read_in_length = (int32_t)(bits & 255);
 	return 0;
 }
 
@@ -111,18 +107,15 @@ static void gzip_free(void *context)
 	free(context);
 }
 
-/* Begins at the last `bits` of the first byte, behind `length` bytes of the window. */
-static int gzip_enter(struct gzip_context *context, unsigned bits, size_t length,
-		      struct gzip_run *run)
+/* Begins with the bits of an entry, behind `length` bytes of the window. */
+static int gzip_enter(struct gzip_context *context, unsigned bits, size_t length)
 {
 	z_stream *z = &context->z;
 
 	if (inflateReset(z) != Z_OK)
 		return -EBADMSG;
-	if (bits) {
-		inflatePrime(z, (int)bits, *run->in++ >> (8 - bits));
-		run->n--;
-	}
+	if (bits & 255)
+		inflatePrime(z, (int)(bits & 255), (int)(bits >> 8));
 	if (length && inflateSetDictionary(z, context->window, (uInt)length) != Z_OK)
 		return -EBADMSG;
 	return 0;
@@ -177,7 +170,7 @@ static ssize_t gzip_unpack_window(struct gzip_context *context,
 
 	if (entry->window_length == 0)
 		return 0;
-	result = gzip_enter(context, 0, 0, &run);
+	result = gzip_enter(context, 0, 0);
 	if (!result)
 		result = gzip_inflate(context, &run);
 	return result < 0 ? result : (ssize_t)(CODEC_WINDOW_MOST - run.room);
@@ -196,12 +189,12 @@ static ssize_t gzip_decode_at(void *argument, const struct codec_entry *entry, c
 	window = gzip_unpack_window(context, entry);
 	if (window < 0)
 		return window;
-	result = gzip_enter(context, entry->bits, (size_t)window, &run);
+	result = gzip_enter(context, entry->bits, (size_t)window);
 	while (!result && run.room) {
 		result = gzip_inflate(context, &run);
 		if (result != 1 || !gzip_next_member(&run))
 			break;
-		result = gzip_enter(context, 0, 0, &run);
+		result = gzip_enter(context, 0, 0);
 	}
 	return result < 0 ? result : (ssize_t)(room - run.room);
 }

@@ -84,7 +84,8 @@ bool dataset_is_decoded(const struct dataset *ds, uint32_t node)
 			return false;
 		if (!piece.hole && volume_span(&ds->volumes, piece.volume, piece.offset, 1,
 					       &span))
-			return volume_is_decoded(&ds->volumes, piece.volume, piece.offset);
+			return volume_is_decoded(&ds->volumes, piece.volume, piece.offset,
+						 piece.length);
 	}
 	return false;
 }

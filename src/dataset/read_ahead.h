@@ -32,7 +32,7 @@ uint64_t dataset_cache_bytes(const struct dataset *dataset);
 bool dataset_stored(const struct dataset *dataset, uint32_t node, uint64_t offset,
 		    uint64_t length, struct volume_span *out, bool *as_is);
 
-/* Has the cache decoded the first of a file's bytes that is stored? */
+/* Has the cache decoded a file: the ends of its first stored piece? */
 bool dataset_is_decoded(const struct dataset *dataset, uint32_t node);
 
 /*

@@ -209,7 +209,8 @@ static bool points_are_sound(const struct tree *tree, const struct layout_volume
 
 		if (mapped_item(tree, SECTION_POINTS, v->base + i, &point,
 				sizeof(point)) < 0 ||
-		    point.bits > 7 || point.window_length > VOLUME_WINDOW_LIMIT ||
+		    (point.bits & 255) > 7 || point.bits >> 8 >> (point.bits & 255) ||
+		    point.window_length > VOLUME_WINDOW_LIMIT ||
 		    !range_within(point.window, point.window_length,
 				  tree->sections[SECTION_WINDOWS].count))
 			return false;

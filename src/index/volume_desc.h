@@ -60,7 +60,8 @@ struct volume_point {
 	uint64_t window;        /* of the plain bytes before it that it repeats, the others
 				   zero, as raw deflate: offset in the table of windows */
 	uint32_t window_length; /* bytes there; 0: it repeats none */
-	uint32_t bits;          /* bits of the first stored byte; 0: all */
+	uint32_t bits;          /* of the byte before the stored ones that are the chunk's: 0
+				   to 7, and their value above the lowest 8 bits */
 };
 
 /* Bytes of a window in the table. */

@@ -9,7 +9,6 @@
 #include "base/checked.h"
 #include "base/size.h"
 #include "codec/codec.h"
-#include "config.h"
 #include "index/checksum.h"
 #include "source/source_kind.h"
 #include "stream/stream_kind.h"
@@ -21,7 +20,8 @@ enum {
 	BOMB_FREE = 1 << 30,    /* beyond so many decoded bytes */
 };
 
-static const struct stream_kind *const stream_kinds[] = { &stream_gzip };
+static const struct stream_kind *const stream_kinds[] = { &stream_gzip, &stream_zstd,
+							 &stream_xz, &stream_lz4 };
 
 enum { STREAM_KINDS = sizeof(stream_kinds) / sizeof(*stream_kinds) };
 

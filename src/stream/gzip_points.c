@@ -14,9 +14,9 @@
 #include "codec/codec.h"
 #include "codec/gzip_header.h"
 #include "stream/sparse_window.h"
+#include "stream/stream_buffer.h"
 
 enum {
-	READ_BYTES = 128 << 10,
 	FIRST_ROOM = STREAM_SPAN + (256 << 10), /* a chunk, and the rest of its last block */
 	BLOCK_ENDS = 128, /* in z_stream.data_type: a block or a header has ended, */
 	LAST_BLOCK = 64,  /* in the last block, */
@@ -25,23 +25,22 @@ enum {
 };
 
 struct gzip_points {
-	struct stream_input *input;
+	struct stream_buffer stored;
 	z_stream z;
-	uint64_t read;       /* bytes of the input that zlib has got */
-	uint64_t member;     /* where the present member begins, in the input, */
+	uint64_t member;     /* where the present member begins, in the window, */
 	uint64_t member_out; /* and its decoded bytes so far */
 	uint64_t last_member; /* decoded bytes of the member before; 0: there is none */
 	uint64_t garbage;    /* bytes behind the last member that are no zeros */
 	bool ended;
 
-	/* Where the next chunk begins, in the input. */
+	/* Where the next chunk begins, in the window. */
 	uint64_t start;
-	unsigned bits;
+	unsigned bits; /* as in struct codec_entry */
+	unsigned char last_byte; /* that zlib has taken */
 	size_t window_length;
 	unsigned char window[SPARSE_WINDOW_BYTES]; /* the last so many bytes */
 
-	unsigned char stored[SPARSE_STORED_MOST];
-	unsigned char buffer[READ_BYTES];
+	unsigned char head[SPARSE_STORED_MOST]; /* of the chunk, as it is stored */
 };
 
 static void *gzip_points_open(struct stream_input *input)
@@ -50,7 +49,7 @@ static void *gzip_points_open(struct stream_input *input)
 
 	if (!gzip)
 		return NULL;
-	gzip->input = input;
+	gzip->stored.input = input;
 	if (inflateInit2(&gzip->z, 16 + MAX_WBITS) == Z_OK)
 		return gzip;
 	free(gzip);
@@ -65,32 +64,10 @@ static void gzip_points_close(void *reader)
 	free(gzip);
 }
 
-/* The next byte that zlib takes, in the input. */
-static uint64_t position(const struct gzip_points *gzip)
-{
-	return gzip->read - gzip->z.avail_in;
-}
-
+/* A position of the input in the source. */
 static uint64_t gzip_in_source(const struct gzip_points *gzip, uint64_t at)
 {
-	return gzip->input->base + at;
-}
-
-/* Reads on behind the bytes that zlib has not taken: 1; 0 at the end; or an error. */
-static int gzip_refill(struct gzip_points *gzip, struct error *e)
-{
-	size_t kept = gzip->z.avail_in;
-	ssize_t n;
-
-	if (kept)
-		memmove(gzip->buffer, gzip->z.next_in, kept);
-	n = stream_read(gzip->input, gzip->buffer + kept, READ_BYTES - kept, gzip->read, e);
-	if (n < 0)
-		return (int)n;
-	gzip->z.next_in = gzip->buffer;
-	gzip->z.avail_in = (uInt)(kept + (size_t)n);
-	gzip->read += (uint64_t)n;
-	return n > 0;
+	return gzip->stored.input->base + at;
 }
 
 /* Is there anything but zeros from zlib's position on? Passes all of it. */
@@ -99,12 +76,13 @@ static int pass_padding(struct gzip_points *gzip, struct error *e)
 	int more = 1;
 
 	while (more > 0) {
-		if (!all_zero(gzip->z.next_in, gzip->z.avail_in)) {
-			gzip->garbage = gzip->input->length - position(gzip);
+		if (!all_zero(gzip->stored.next, gzip->stored.left)) {
+			gzip->garbage = gzip->stored.input->length -
+					stream_buffer_position(&gzip->stored);
 			break;
 		}
-		gzip->z.avail_in = 0;
-		more = gzip_refill(gzip, e);
+		stream_buffer_take(&gzip->stored, gzip->stored.left);
+		more = stream_buffer_fill(&gzip->stored, e);
 	}
 	gzip->ended = true;
 	return more < 0 ? more : 0;
@@ -113,16 +91,14 @@ static int pass_padding(struct gzip_points *gzip, struct error *e)
 /* Behind a member: 1 where the next one begins, 0 at the end, or an error. */
 static int begin_member(struct gzip_points *gzip, struct error *e)
 {
-	int more = 1;
+	int more = stream_buffer_need(&gzip->stored, GZIP_HEADER, e);
 
-	while (more > 0 && gzip->z.avail_in < GZIP_HEADER)
-		more = gzip_refill(gzip, e);
 	if (more < 0)
 		return more;
-	if (!gzip_begins(gzip->z.next_in, gzip->z.avail_in))
+	if (!gzip_begins(gzip->stored.next, gzip->stored.left))
 		return pass_padding(gzip, e);
 	inflateReset(&gzip->z);
-	gzip->member = position(gzip);
+	gzip->member = stream_buffer_position(&gzip->stored);
 	gzip->last_member = gzip->member_out;
 	gzip->member_out = 0;
 	return 1;
@@ -134,8 +110,10 @@ static void mark_start(struct gzip_points *gzip, const struct stream_chunk *befo
 	size_t all = before->bytes.count;
 	size_t n = all ? all : gzip->window_length;
 
-	gzip->bits = (unsigned)gzip->z.data_type & UNUSED_BITS;
-	gzip->start = position(gzip) - (gzip->bits > 0);
+	unsigned bits = (unsigned)gzip->z.data_type & UNUSED_BITS;
+
+	gzip->bits = bits ? bits | (unsigned)gzip->last_byte >> (8 - bits) << 8 : 0;
+	gzip->start = stream_buffer_position(&gzip->stored);
 	if (n > gzip->member_out)
 		n = (size_t)gzip->member_out;
 	if (n > SPARSE_WINDOW_BYTES)
@@ -153,16 +131,16 @@ static int gzip_refuse(struct gzip_points *gzip, int status, struct error *e)
 		   strcmp(text, "incorrect length check") == 0;
 
 	if (status == Z_MEM_ERROR)
-		return stream_no_memory(gzip->input, e);
+		return stream_no_memory(gzip->stored.input, e);
 	if (sum || header)
-		return stream_damaged(gzip->input,
+		return stream_damaged(gzip->stored.input,
 				      sum ? "the checksum does not match of the gzip member "
 					    "that begins" :
 					    "the header is not right of the gzip member that "
 					    "begins",
 				      gzip_in_source(gzip, gzip->member), e);
-	return stream_damaged(gzip->input, "its gzip data make no sense near",
-			      gzip_in_source(gzip, position(gzip)), e);
+	return stream_damaged(gzip->stored.input, "its gzip data make no sense near",
+			      gzip_in_source(gzip, stream_buffer_position(&gzip->stored)), e);
 }
 
 static int make_room(struct gzip_points *gzip, struct stream_chunk *out, struct error *e)
@@ -172,9 +150,9 @@ static int make_room(struct gzip_points *gzip, struct stream_chunk *out, struct 
 	if (out->bytes.count < out->bytes.room)
 		return 0;
 	if (out->bytes.count >= STREAM_CHUNK_MOST)
-		return stream_cannot_enter(gzip->input, &stream_gzip,
+		return stream_cannot_enter(gzip->stored.input, &stream_gzip,
 					   gzip_in_source(gzip, gzip->start), e);
-	return vec_reserve(&out->bytes, more) < 0 ? stream_no_memory(gzip->input, e) : 0;
+	return vec_reserve(&out->bytes, more) < 0 ? stream_no_memory(gzip->stored.input, e) : 0;
 }
 
 /* Has zlib all that it needs for a step? */
@@ -182,10 +160,10 @@ static int gzip_prepare(struct gzip_points *gzip, struct stream_chunk *out, stru
 {
 	int more = 1;
 
-	if (gzip->z.avail_in == 0)
-		more = gzip_refill(gzip, e);
+	if (gzip->stored.left == 0)
+		more = stream_buffer_fill(&gzip->stored, e);
 	if (more == 0)
-		return stream_truncated(gzip->input, e);
+		return stream_truncated(gzip->stored.input, e);
 	return more < 0 ? more : make_room(gzip, out, e);
 }
 
@@ -195,9 +173,14 @@ static int inflate_block(struct gzip_points *gzip, struct stream_chunk *out, str
 	size_t room = out->bytes.room - out->bytes.count, got;
 	int status;
 
+	gzip->z.next_in = (unsigned char *)(uintptr_t)gzip->stored.next;
+	gzip->z.avail_in = (uInt)gzip->stored.left;
 	gzip->z.next_out = out->bytes.items + out->bytes.count;
 	gzip->z.avail_out = (uInt)room;
 	status = inflate(&gzip->z, Z_BLOCK);
+	if (gzip->z.avail_in < gzip->stored.left)
+		gzip->last_byte = gzip->z.next_in[-1];
+	stream_buffer_take(&gzip->stored, gzip->stored.left - gzip->z.avail_in);
 	got = room - gzip->z.avail_out;
 	out->bytes.count += got;
 	gzip->member_out += got;
@@ -252,7 +235,7 @@ static int inflate_chunk(struct gzip_points *gzip, struct stream_chunk *out, str
 /* Describes the chunk that was decoded, which began at the last mark. */
 static int describe_chunk(struct gzip_points *gzip, struct stream_chunk *out, struct error *e)
 {
-	uint64_t stored = position(gzip) - gzip->start;
+	uint64_t stored = stream_buffer_position(&gzip->stored) - gzip->start;
 	size_t n = stored < SPARSE_STORED_MOST ? (size_t)stored : SPARSE_STORED_MOST;
 	ssize_t got;
 
@@ -262,11 +245,11 @@ static int describe_chunk(struct gzip_points *gzip, struct stream_chunk *out, st
 	out->window.count = 0;
 	if (gzip->window_length == 0)
 		return 0;
-	got = stream_read(gzip->input, gzip->stored, n, gzip->start, e);
+	got = stream_read(gzip->stored.input, gzip->head, n, gzip->start, e);
 	if (got < 0)
 		return (int)got;
-	return sparse_window_pack(gzip->window, gzip->window_length, gzip->stored,
-				  (size_t)got, out) ? stream_no_memory(gzip->input, e) : 0;
+	return sparse_window_pack(gzip->window, gzip->window_length, gzip->head,
+				  (size_t)got, out) ? stream_no_memory(gzip->stored.input, e) : 0;
 }
 
 static int gzip_points_next(void *reader, struct stream_chunk *out, struct error *e)

@@ -45,10 +45,8 @@ static ssize_t decode_behind(const unsigned char *window, size_t n,
 	z.avail_in = (uInt)length;
 	z.next_out = out;
 	z.avail_out = (uInt)room;
-	if (bits && length) {
-		inflatePrime(&z, (int)bits, *z.next_in++ >> (8 - bits));
-		z.avail_in--;
-	}
+	if (bits & 255)
+		inflatePrime(&z, (int)(bits & 255), (int)(bits >> 8));
 	inflateSetDictionary(&z, window, (uInt)n);
 	inflate(&z, Z_SYNC_FLUSH);
 	got = (ssize_t)(room - z.avail_out);

@@ -64,7 +64,7 @@ int stream_cannot_enter(const struct stream_input *input, const struct stream_ki
 {
 	return error_set(e, ERROR_DATASET, EBADMSG,
 			 "'%s' cannot be read at random: from byte %llu on its %s data can be "
-			 "entered nowhere for %d MiB, and every read would decode these; write "
+			 "entered nowhere for %d MiB, which every read there would decode; write "
 			 "it again: %s -dc '%s' | %s",
 			 input->label, file_position(at), kind->name,
 			 STREAM_CHUNK_MOST >> 20, kind->unpack, input->label, kind->repack);

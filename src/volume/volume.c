@@ -237,15 +237,24 @@ static bool volume_find_chunk(const struct volume *volume, uint64_t offset,
 	       index_chunk(volume->index, &volume->desc, offset, number, out, &plain) == 0;
 }
 
-bool volume_is_decoded(const struct volume_table *table, uint32_t number, uint64_t offset)
+/* Is the chunk of a byte in the cache? */
+static bool byte_is_decoded(const struct volume *volume, uint64_t offset)
 {
-	const struct volume *volume = volume_find_volume(table, number);
 	struct volume_chunk chunk;
 	uint64_t at;
 
+	return volume_find_chunk(volume, offset, &at, &chunk) &&
+	       cache_has(volume->table->cache, cache_key(CACHE_CHUNK, at));
+}
+
+bool volume_is_decoded(const struct volume_table *table, uint32_t number, uint64_t offset,
+		       uint64_t length)
+{
+	const struct volume *volume = volume_find_volume(table, number);
+
 	HANDLE_CHECK(table, HANDLE_VOLUMES);
-	return volume && volume_find_chunk(volume, offset, &at, &chunk) &&
-	       cache_has(table->cache, cache_key(CACHE_CHUNK, at));
+	return volume && byte_is_decoded(volume, offset) &&
+	       byte_is_decoded(volume, offset + length - 1);
 }
 
 /* The stored bytes of these bytes, in the source or the stream that the volume lies on. */

@@ -96,8 +96,9 @@ int volume_pread(const struct volume_table *table, uint32_t volume, void *buffer
 int volume_check(const struct volume_table *table, uint32_t volume, uint64_t offset,
 		 uint64_t length, struct read_context *context);
 
-/* Is this byte of a volume in a chunk that the cache has decoded? */
-bool volume_is_decoded(const struct volume_table *table, uint32_t volume, uint64_t offset);
+/* Are the first and the last of these bytes of a volume in chunks that the cache has? */
+bool volume_is_decoded(const struct volume_table *table, uint32_t volume, uint64_t offset,
+		       uint64_t length);
 
 /*
  * The bytes of a source that a read of these bytes of a volume needs. False: they lie in

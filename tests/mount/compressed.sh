@@ -7,9 +7,9 @@
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
 # shellcheck source=tests/mount/flip_lib.sh
 . "$abs_top_srcdir/tests/mount/flip_lib.sh"
-need_built zlib
+need_built zlib zstd lzma lz4
 need_fuse
-need tar gzip pigz bgzip cmp head tail
+need tar gzip pigz bgzip zstd pzstd xz pixz lz4 cmp head tail
 need_python os
 
 args=(--ignore-special --mode-mask 777)
@@ -64,20 +64,64 @@ try_writers() {
 	try members.tar.gz members
 	try padded.tar.gz padded
 	try called-otherwise gzip
+	try zstd.tar.zst zstd -q
+	try pzstd.tar.zst pzstd -q -p 3
+	try frames.tar.zst frames
+	try xz.tar.xz xz -1
+	try blocks.tar.xz xz -0 -T2 --block-size=1MiB
+	try sha256.txz xz -0 --check=sha256 --block-size=3MiB
+	try pixz.tar.xz pixz -1
+	try lz4.tar.lz4 lz4 -q
+	try sums.tar.lz4 lz4 -q -9 -B4 -BX
+}
+
+frames() {
+	head -c 3000000 "$work/plain.tar" | zstd -q
+	printf '\x50\x2a\x4d\x18\3\0\0\0abc' # a skippable one
+	tail -c +3000001 "$work/plain.tar" | zstd -q
+}
+
+# repacks FILE NEW: what cannot be entered is refused with a command that works.
+repacks() {
+	local command
+	"$granary" index -o index="$work/none.gidx" "$1" >"$work/said" 2>&1
+	is "$?" 3 "$1: refused"
+	command=$(sed -n 's/.*; write it again: //p' "$work/said")
+	check "$1: the command works: $command" bash -c "$command"
+	mount_ok "$1: written again, mounted" -o index=off "$2" "$mnt" || return
+	check "$1: written again, the tree" compare "${args[@]}" "$work/large" "$mnt"
+	umount_ok "$mnt"
+}
+
+try_repacking() {
+	cd "$work" || bail "no folder"
+	mkdir large
+	head -c 70000000 /dev/zero >large/zeros
+	seq 1000 >large/numbers
+	tar --sort=name --format=posix -C large -cf large.tar .
+	zstd -q large.tar -o large.tar.zst
+	xz -0 -k large.tar
+	lz4 -q -BD large.tar linked.tar.lz4
+	repacks large.tar.zst new.tar.zst
+	repacks large.tar.xz new.tar.xz
+	repacks linked.tar.lz4 new.tar.lz4
 }
 
 # Two deep is read; three deep is a file.
 try_stacks() {
 	cd "$work" || bail "no folder"
 	mkdir outer
-	cp gzip-6.tgz pigz.tar.gz outer
+	cp gzip-6.tgz pigz.tar.gz pzstd.tar.zst blocks.tar.xz lz4.tar.lz4 outer
 	cp plain.tar outer/plain.tar
 	tar -C outer -cf in-tar.tar .
 	tar -C outer -czf in-gzip.tar.gz .
 	tar -czf deeper.tar.gz in-gzip.tar.gz
 	gzip <gzip-6.tgz >twice.gz
 	shows in-tar.tar gzip-6 "tar.gz in a tar"
+	shows in-tar.tar pzstd "tar.zst in a tar"
 	shows in-gzip.tar.gz plain "tar in a tar.gz"
+	shows in-gzip.tar.gz blocks "tar.xz in a tar.gz"
+	shows in-gzip.tar.gz lz4 "tar.lz4 in a tar.gz"
 	shows in-gzip.tar.gz pigz "tar.gz in a tar.gz"
 	shows twice.gz . "gzip twice"
 	says 0 "more than 2 deep" "three deep: said" "$granary" info -o index=off deeper.tar.gz
@@ -95,7 +139,7 @@ refuses() {
 }
 
 try_damage() {
-	local size
+	local size i
 	size=$(stat -c %s "$work/gzip-6.tgz")
 	head -c $((size / 2)) "$work/gzip-6.tgz" >"$work/cut.tgz"
 	head -c 9000000 "$work/plain.tar" | gzip >"$work/short.tgz"
@@ -108,6 +152,15 @@ try_damage() {
 		"a tar that ends too early"
 	refuses flipped.tgz "the checksum does not match of the gzip member that begins at byte 0" \
 		"a wrong checksum"
+	for i in zstd.tar.zst pzstd.tar.zst blocks.tar.xz lz4.tar.lz4; do
+		size=$(stat -c %s "$work/$i")
+		head -c $((size / 2)) "$work/$i" >"$work/cut-$i"
+		cp "$work/$i" "$work/flipped-$i"
+		flip "$work/flipped-$i" $((size / 2))
+		refuses "cut-$i" "is truncated: its compressed data end in their middle, at byte $((size / 2))" \
+			"$i: a file that ends too early"
+		refuses "flipped-$i" "flipped-$i' is damaged: " "$i: a changed bit"
+	done
 	refuses numbers.gz "is a gzip-compressed" "no tar inside"
 }
 
@@ -129,6 +182,7 @@ try_rot() {
 
 make_tree
 try_writers
+try_repacking
 try_stacks
 try_damage
 try_rot

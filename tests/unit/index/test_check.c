@@ -330,13 +330,13 @@ static uint8_t *stream_bytes(size_t *size)
 		{ 0, 1000, 70, 0 }, { 100, 1069, 20, 0 }, { 0, 10, 70, 0 }, { 90, 90, 20, 0 },
 	};
 	static const struct volume_point points[] = {
-		{ 7, 0, 0, 0 }, { 8, 0, 5, 3 }, { 9, 0, 0, 0 }, { 10, 5, 4, 7 },
+		{ 7, 0, 0, 0 }, { 8, 0, 5, 3 }, { 9, 0, 0, 0 }, { 10, 5, 4, 7 | 127 << 8 },
 	};
 	struct layout_volume streams[] = {
 		{ .kind = VOLUME_STREAM, .length = 180, .first_chunk = 6, .chunk_count = 2,
-		  .codecs = { 16 } },
+		  .codecs = { 32 } },
 		{ .kind = VOLUME_STREAM, .source = VOLUME_ON_STREAM | 3, .length = 160,
-		  .base = 2, .first_chunk = 8, .chunk_count = 2, .codecs = { 16 } },
+		  .base = 2, .first_chunk = 8, .chunk_count = 2, .codecs = { 32 } },
 	};
 	struct image image;
 	uint8_t *bytes;
@@ -356,6 +356,7 @@ static uint8_t *stream_bytes(size_t *size)
 
 static const struct damage streams[] = {
 	{ "more bits than a byte has", POINT(1, bits), 8, "volume 3" },
+	{ "bits of another value", POINT(1, bits), 3 | 8 << 8, "volume 3" },
 	{ "a window past its table", POINT(3, window), 6, "volume 4" },
 	{ "a window far away", POINT(3, window), UINT64_MAX - 1, "volume 4" },
 	{ "a window that is too long", POINT(1, window_length), 10, "volume 3" },
