@@ -202,6 +202,13 @@ def rivals():
         f["images"], f["labels"], f["fine_labels"] = pixels(4), range(4), [0, 0, 1, 1]
 
 
+for NAME in ("superclass", "label2", "category"):
+    @case("hdf5", "remedy", f"rival-{NAME}", "0:2 1:2", f"-o labels={NAME} takes those")
+    def rival(name=NAME):
+        with h5py.File("a.h5", "w") as f:
+            f["images"], f["labels"], f[name] = pixels(4), [0, 1, 0, 1], [0, 0, 1, 1]
+
+
 LABELS = {
     "int64": np.array([0, 1, 1]), "uint8": np.array([0, 1, 1], "u1"),
     "big": np.array([0, 1, 1], ">i2"), "half": np.array([0, 1, 1], "f2"),
@@ -390,6 +397,23 @@ def wds_numbers_and_names():
 def wds_from_1():
     tar("a.tar", [(f"{i}.{end}", body) for i in (1, 2)
                   for end, body in (("cls", b"%d" % i), ("jpg", jpeg(i)))])
+
+
+for KIND, ITEMS, TOLD in (
+        ("label2", ({"label2": 5}, {"label2": 5}), "'label2' of the .json could be the label, too"),
+        ("class_name", ({"class_name": "a"}, {"class_name": "b"}), "labels=class_name takes it"),
+        ("contradiction", ({"class_name": "a"}, {"class_name": "a"}), "one of the two is wrong")):
+    @case("webdataset", "remedy", f"rival-{KIND}", "0:1 1:1", TOLD, options="sidecars=hide")
+    def wds_rival(items=ITEMS):
+        tar("a.tar", [(f"{i}.{end}", body) for i in range(2) for end, body in
+                      (("jpg", jpeg(i)), ("json", json.dumps({"label": i, **items[i]}).encode()))])
+
+
+@case("webdataset", "remedy", "cls-and-json", "0:1 1:1",
+      "the label in the .json of sample '0' is another one", options="sidecars=hide")
+def wds_cls_and_json():
+    tar("a.tar", [(f"{i}.{end}", body) for i in range(2) for end, body in
+                  (("cls", b"%d" % i), ("jpg", jpeg(i)), ("json", b'{"label": %d}' % (1 - i)))])
 
 
 @case("webdataset", "remedy", "hint", ".:4", "labels=species_id.cls")
