@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "labels/label_text.h"
 #include "maps/class_text.h"
 #include "maps/maps_pairs.h"
 #include "names/column_titles.h"
@@ -43,11 +44,29 @@ static const char *find_bomb(const struct map_input *input)
 	return NULL;
 }
 
+/* [0, 1, 0]; false: it is not one-hot. */
+static bool read_hot(const json_t *list, int64_t *label)
+{
+	struct one_hot row = { 0 };
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(list, i, item)
+		one_hot_add(&row, json_is_integer(item), json_integer_value(item));
+	*label = row.label;
+	return one_hot_is(&row);
+}
+
 static struct map_value of_json(const json_t *json)
 {
 	const json_t *first = json_array_get(json, 0);
 	int64_t number;
 
+	if (json_is_null(json))
+		return (struct map_value){ .kind = MAP_NOTHING };
+	if (read_hot(json, &number))
+		return (struct map_value){ .kind = MAP_NUMBER, .number = number,
+					   .in_list = true };
 	if (json_is_integer(json))
 		return (struct map_value){ .kind = MAP_NUMBER,
 					   .number = json_integer_value(json) };

@@ -306,6 +306,34 @@ def arrow_split_numbers():
     fixture("split-numbers.arrow")
 
 
+@case("arrow", "mixed", "split-vague", "0:2 1:3", "'usage' may say the split of each row, and is")
+def arrow_split_vague():
+    fixture("split-vague.arrow")
+
+
+@case("arrow", "shifted", "names-differ", "-", "label 0 is called 'b', and 'a' in", status=3)
+def arrow_names_differ():
+    fixture("classes-ab.arrow", "classes-ba.arrow")
+
+
+@case("arrow", "shifted", "names-of-all", ".:2 x:3 y:5",
+      "2 of 10 files have no label", options="classes=list")
+def arrow_names_of_all():
+    fixture("classes-ab.arrow", "classes-ba.arrow")
+    with open("list", "w", encoding="utf-8") as out:
+        out.write("x\ny\n")
+
+
+@case("arrow", "shifted", "names-beside-none", ".:2 a:1 b:2", "2 of 5 files have no label")
+def arrow_names_beside_none():
+    fixture("classes-ab.arrow")
+
+
+@case("arrow", "remedy", "rival", "0:2 1:3", "'superclass' could be meant, too")
+def arrow_rival():
+    fixture("rival.arrow")
+
+
 @case("arrow", "mixed", "split-null", "-", "in row 2 that is no word", status=3)
 def arrow_split_null():
     fixture("split-null.arrow")
