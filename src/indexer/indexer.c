@@ -497,6 +497,18 @@ static int run_pool(struct indexer *indexer, struct job **jobs, struct error *e)
 	return scan_shards(indexer, jobs, e);
 }
 
+/* What was found before something was wrong may say why: of the file that could not be read,
+   or of all. */
+static void tell_findings(struct indexer *indexer, struct job **jobs)
+{
+	uint32_t failed = atomic_load(&indexer->failed);
+
+	for (uint32_t i = 0; i < indexer->sources->count; i++)
+		if (jobs[i] && (failed == UINT32_MAX || failed == i))
+			findings_join(&indexer->findings, &jobs[i]->found);
+	findings_publish(&indexer->findings, NULL);
+}
+
 int indexer_run(const struct source_set *sources, const struct indexer_config *config,
 		struct indexer_progress *progress, struct image *image,
 		struct error *e)
@@ -519,6 +531,8 @@ int indexer_run(const struct source_set *sources, const struct indexer_config *c
 	order_nested(&indexer);
 	if (!err)
 		err = indexer_assemble(&indexer, jobs, image, e);
+	if (err)
+		tell_findings(&indexer, jobs);
 	free_jobs(&indexer, jobs);
 	findings_free(&indexer.findings);
 	regroup_free(indexer.regroup);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "names/column_titles.h"
+#include "names/label_words.h"
 
 /* The best of the usual names, but for one column. */
 static int best_label(const struct label_column_facts *columns, size_t n, int but)
@@ -23,6 +24,16 @@ static int best_label(const struct label_column_facts *columns, size_t n, int bu
 	return found;
 }
 
+/* What may be labels beside those that are taken, by its name alone. */
+static int first_rival(const struct label_column_facts *columns, size_t n, int but)
+{
+	for (size_t i = 0; i < n; i++)
+		if ((int)i != but && columns[i].can_label && !columns[i].unfit &&
+		    name_may_be_rival(columns[i].name))
+			return (int)i;
+	return COLUMN_NONE;
+}
+
 struct label_column_choice label_column_choose(const struct label_column_facts *columns,
 					       size_t n)
 {
@@ -37,14 +48,12 @@ struct label_column_choice label_column_choose(const struct label_column_facts *
 			noted[count] = (int)i;
 		count++;
 	}
-	if (count == 1) {
-		choice.taken = noted[0];
-		return choice;
-	}
-	choice.taken = best_label(columns, n, COLUMN_NONE);
+	choice.taken = count == 1 ? noted[0] : best_label(columns, n, COLUMN_NONE);
 	choice.other = best_label(columns, n, choice.taken);
-	if (choice.other < 0 || choice.taken < 0)
-		choice.other = noted[noted[0] == choice.taken && count];
+	if (count > 1 && (choice.other < 0 || choice.taken < 0))
+		choice.other = noted[noted[0] == choice.taken];
+	if (choice.other < 0)
+		choice.other = first_rival(columns, n, choice.taken);
 	return choice;
 }
 

@@ -197,7 +197,6 @@ static bool bind_key(const struct rules *rules, struct binding *b, const char *k
 		     size_t *mismatch)
 {
 	enum label_form form;
-
 	size_t first = first_of_key(rules, key);
 
 	for (size_t i = first; i < rules->candidates.count && i - first < RIVALS_MOST; i++) {
@@ -222,25 +221,43 @@ struct rivals {
 	char names[300]; /* "'fine_labels', 'coarse_labels'" */
 };
 
+static bool is_used(const struct rules *rules, size_t i)
+{
+	return item_at(rules, item_at(rules, i)->same)->used;
+}
+
+/* Beside labels that it has, more names are said to be possible than are taken for labels. */
+static bool is_rival(const struct rules *rules, const struct binding *b, size_t i)
+{
+	const char *name = item_at(rules, i)->name;
+
+	if (b->labels == RULE_NONE)
+		return name_may_label_any(name);
+	return !is_used(rules, i) && name_class_list_rank(name) < 0 &&
+	       (name_may_label_any(name) || name_may_be_rival(name));
+}
+
 static void find_rivals(const struct rules *rules, const struct binding *b,
 			struct rivals *out)
 {
+	bool all = b->labels != RULE_NONE;
+	size_t count = all ? rules->catalogue->items.count : rules->candidates.count;
+
 	*out = (struct rivals){ 0 };
-	for (size_t i = 0; i < rules->candidates.count && i < RIVALS_MOST; i++) {
-		const struct rules_candidate *c = &rules->candidates.items[i];
-		const char *name = item_at(rules, c->item)->name;
+	for (size_t i = 0; i < count && i < RIVALS_MOST; i++) {
+		size_t at = all ? i : rules->candidates.items[i].item;
 		size_t n = strlen(out->names);
 		enum label_form form;
 
-		if (c->item == b->labels || c->paired || !name_may_label_any(name) ||
-		    !fits(rules, b, c->item, &form))
+		if ((!all && rules->candidates.items[i].paired) || !is_rival(rules, b, at) ||
+		    !fits(rules, b, at, &form))
 			continue;
 		if (out->count++ == 0) {
-			out->first = c->item;
+			out->first = at;
 			out->form = form;
 		}
-		snprintf(out->names + n, sizeof(out->names) - n, "%s'%.60s'", n ? ", " : "",
-			 name);
+		snprintf(out->names + n, sizeof(out->names) - n, "%s'%.60s'",
+			 n ? ", " : "", item_at(rules, at)->name);
 	}
 }
 
@@ -336,11 +353,6 @@ static void report_unfit(struct rules *rules, const struct binding *b, size_t la
 			"an integer, a whole number, a bool, a text, or one-hot",
 		     *options ? "; what fits: " : "; -o view=tree leaves labels alone",
 		     options);
-}
-
-static bool is_used(const struct rules *rules, size_t i)
-{
-	return item_at(rules, item_at(rules, i)->same)->used;
 }
 
 /* Once all arrays have their labels: a mismatch that no other array explains is refused. */

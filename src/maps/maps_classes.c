@@ -65,7 +65,7 @@ static int add_class_pair(struct class_list *list, const struct map_pair *pair,
 			"class list says which label has which name",
 			e);
 	}
-	if (value->kind == MAP_NUMBER && key->kind == MAP_TEXT) {
+	if (value->kind == MAP_NUMBER && key->kind == MAP_TEXT && !value->in_list) {
 		*name = *key;
 		class->label = value->number;
 		return 0;

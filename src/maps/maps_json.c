@@ -6,6 +6,7 @@
 #include "base/pyjson.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "labels/label_text.h"
 #include "maps/class_text.h"
 #include "maps/maps_pairs.h"
 #include "maps/maps_texts.h"
@@ -58,14 +59,40 @@ static int read_number(struct maps_json *j, const struct pyjson_value *number,
 	return 0;
 }
 
+/* [0, 1, 0]; false: it is not one-hot. */
+static bool read_hot(const struct pyjson_value *list, int64_t *label)
+{
+	struct pyjson_walk walk = pyjson_items(list);
+	struct pyjson_value key, item;
+	struct one_hot row = { 0 };
+	int64_t number = 0;
+
+	while (list->kind == PYJSON_ARRAY && pyjson_next(&walk, &key, &item)) {
+		bool whole = item.kind == PYJSON_INTEGER &&
+			     map_parse_number(item.text, item.size, &number);
+
+		one_hot_add(&row, whole, number);
+	}
+	*label = row.label;
+	return one_hot_is(&row);
+}
+
 static int read_value(struct maps_json *j, int which, const struct pyjson_value *json,
 		      struct map_value *out)
 {
 	struct pyjson_walk walk = pyjson_items(json);
 	struct pyjson_value first, key;
+	int64_t number;
 	int err = 0;
 
 	*out = (struct map_value){ .kind = MAP_OTHER };
+	if (json->kind == PYJSON_NULL)
+		out->kind = MAP_NOTHING;
+	if (read_hot(json, &number)) {
+		*out = (struct map_value){ .kind = MAP_NUMBER, .number = number,
+					   .in_list = true };
+		return 0;
+	}
 	if (json->kind == PYJSON_INTEGER || json->kind == PYJSON_REAL)
 		return read_number(j, json, out);
 	if (json->kind == PYJSON_STRING)

@@ -18,7 +18,7 @@ struct map_value {
 	const char *text; /* no NUL behind it, but one may be in it */
 	size_t size;
 	int64_t number;
-	bool in_list; /* it is the first of a list, ["n01440764", "tench"] */
+	bool in_list; /* it is the first of a list, ["n01440764", "tench"], or one-hot */
 };
 
 /* An item of a dict, an element of a list (its key is nothing), a row of a table. */

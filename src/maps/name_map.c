@@ -120,7 +120,8 @@ static int name_map_check_pair(struct name_map *map, const struct map_pair *pair
 	fault = map_path_fault(pair->key.text, pair->key.size);
 	if (fault)
 		return name_map_refuse_pair(map, pair, fault, e);
-	if (pair->value.in_list || pair->value.kind == MAP_OTHER)
+	if ((pair->value.in_list && pair->value.kind != MAP_NUMBER) ||
+	    pair->value.kind == MAP_OTHER)
 		return name_map_refuse_pair(
 			map, pair, "has neither a number nor a name as its label", e);
 	if (pair->value.kind == MAP_NUMBER)

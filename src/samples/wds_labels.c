@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "base/pyjson.h"
 #include "base/utf8.h"
 #include "labels/label_text.h"
@@ -249,29 +250,40 @@ static bool find_json(const struct pyjson_value *root, const struct wds_rule *ru
 	return found;
 }
 
-/* An item such as "split": "train", or "is_train": true, where the label is another one. */
-static void find_split(const struct pyjson_value *root, const struct wds_rule *rule,
+/* An item such as "split": "train", or "is_train": true. */
+static void note_split(const char *name, const struct pyjson_value *item,
 		       char out[WDS_SPLIT_BYTES])
+{
+	bool text = item->kind == PYJSON_STRING;
+
+	if (item->size - 2 * text >= SPLIT_BYTES || !name_may_say_split(name))
+		return;
+	if (text && split_is_word(item->text + 1, item->size - 2))
+		snprintf(out, WDS_SPLIT_BYTES, "%.*s", (int)(item->size - 2), item->text + 1);
+	else
+		snprintf(out, WDS_SPLIT_BYTES, "%.15s: %.*s", name, (int)item->size, item->text);
+}
+
+/* What else a .json says, where the label is another item. */
+static void find_others(const struct pyjson_value *root, const struct pyjson_value *taken,
+			struct wds_label *out)
 {
 	struct pyjson_walk walk = pyjson_items(root);
 	struct pyjson_value key, item;
-	char name[SPLIT_BYTES];
+	char name[WDS_SPLIT_BYTES];
 
 	while (walk.keys && pyjson_next(&walk, &key, &item)) {
-		bool text = item.kind == PYJSON_STRING;
-
-		if (key.size - 2 >= sizeof(name) || item.size - 2 * text >= SPLIT_BYTES ||
-		    item.kind == PYJSON_NULL || item.kind >= PYJSON_ARRAY)
+		if (key.size - 2 >= sizeof(name) || item.kind == PYJSON_NULL ||
+		    item.kind >= PYJSON_ARRAY || item.text == taken->text)
 			continue;
 		snprintf(name, sizeof(name), "%.*s", (int)(key.size - 2), key.text + 1);
-		if (!name_may_say_split(name) || (rule->item && strcmp(rule->item, name) == 0))
+		note_split(name, &item, out->split);
+		if (*out->rival || item.kind == PYJSON_REAL || strcmp(name, "label") == 0 ||
+		    !name_may_be_rival(name))
 			continue;
-		if (text && split_is_word(item.text + 1, item.size - 2))
-			snprintf(out, WDS_SPLIT_BYTES, "%.*s", (int)(item.size - 2),
-				 item.text + 1);
-		else
-			snprintf(out, WDS_SPLIT_BYTES, "%s: %.*s", name, (int)item.size,
-				 item.text);
+		memcpy(out->rival, name, sizeof(name));
+		out->rival_hash = item.kind == PYJSON_STRING ?
+			(uint32_t)hash_bytes(item.text, item.size, 0) | 1 : 0;
 	}
 }
 
@@ -290,9 +302,10 @@ static int parse_json(const struct wds_rule *rule, const char *text, size_t n,
 	}
 	if (err)
 		return err;
-	find_split(&json.root, rule, label->split);
-	return find_json(&json.root, rule, &value) ? read_json_label(&value, label, why) :
-		0;
+	if (!find_json(&json.root, rule, &value))
+		value = (struct pyjson_value){ .text = NULL };
+	find_others(&json.root, &value, label);
+	return value.text ? read_json_label(&value, label, why) : 0;
 }
 
 static int parse_pickle(const char *text, size_t n, struct wds_label *label,
@@ -385,7 +398,8 @@ int wds_label_read(struct wds_window *window, const struct wds_rule *rule,
 	int err;
 
 	out->kind = WDS_NONE;
-	out->split[0] = '\0';
+	out->split[0] = out->rival[0] = '\0';
+	out->rival_hash = 0;
 	if (rule->kind == WDS_LABEL_KEY)
 		wds_labels_read_key(sample, out);
 	if (!member)

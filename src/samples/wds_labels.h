@@ -45,6 +45,8 @@ struct wds_label {
 	int64_t number;
 	char name[WDS_CLASS_BYTES];
 	char split[WDS_SPLIT_BYTES]; /* that a .json says beside it; "": none */
+	char rival[WDS_SPLIT_BYTES]; /* an item of the .json that may be a label, too; "": none */
+	uint32_t rival_hash;         /* of its text; 0: it has none */
 };
 
 /* The member that holds the label; NULL: none, or the key itself. */

@@ -12,6 +12,7 @@
 #include "samples/wds_build.h"
 #include "samples/wds_labels.h"
 #include "samples/wds_reasons.h"
+#include "samples/wds_rivals.h"
 #include "samples/wds_samples.h"
 
 struct webdataset_scan {
@@ -24,6 +25,7 @@ struct webdataset_scan {
 	const struct wds_rule *rule; /* the one that counts, once it is chosen */
 	struct wds_records records;
 	struct wds_complaint broken, missing, odd;
+	struct wds_rivals rivals;
 };
 
 /* Counting members and samples */
@@ -180,16 +182,19 @@ static int read_label(struct webdataset_scan *take, const struct wds_sample *sam
 	}
 	if (!split_is_word(sample->key, strcspn(sample->key, "/")))
 		note_split(take->findings, label.split);
+	if (!err && !take->config->labels && label.kind != WDS_NONE)
+		err = wds_rivals_add(&take->rivals, take->tar.window, rule, sample, &label);
 	return err ? err : webdataset_add_record(take, &label);
 }
 
 /* Findings */
 
-static void webdataset_report(const struct webdataset_scan *take)
+static void webdataset_report(struct webdataset_scan *take)
 {
 	const struct wds_rule *rule = take->rule;
 	struct findings *findings = take->scan->findings;
 
+	wds_rivals_report(&take->rivals, findings);
 	if (take->broken.count)
 		findings_add(findings, FINDING_LEFT_OUT,
 			     "the label '%s' %s: without a class, its sample is shown as "
@@ -309,5 +314,6 @@ int webdataset_make_samples(struct scan *scan, const struct webdataset_config *c
 	free(take.tar.window);
 	vec_free(&take.records.items);
 	vec_free(&take.records.texts);
+	wds_rivals_free(&take.rivals);
 	return err;
 }

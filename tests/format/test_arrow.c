@@ -289,7 +289,7 @@ static const struct {
 	const char *file, *says[2];
 } files_choices[] = {
 	{ "two-labels.arrow", { "from the column 'label'", "'y' could be" } },
-	{ "two-classes.arrow", { "'scene' is the first", "none is taken" } },
+	{ "two-classes.arrow", { "may have classes in 'scene'", "none is taken" } },
 	{ "class-and-more.arrow", { "column 'fine_label'", "'coarse_label' could" } },
 	{ "datumaro.arrow", { "'annotations', 'attributes' are not shown beside "
 			      "'media.image'", "2 of 5 rows hold no bytes" } },

@@ -202,6 +202,13 @@ def rivals():
         f["images"], f["labels"], f["fine_labels"] = pixels(4), range(4), [0, 0, 1, 1]
 
 
+for NAME in ("superclass", "label2", "category"):
+    @case("hdf5", "remedy", f"rival-{NAME}", "0:2 1:2", f"-o labels={NAME} takes those")
+    def rival(name=NAME):
+        with h5py.File("a.h5", "w") as f:
+            f["images"], f["labels"], f[name] = pixels(4), [0, 1, 0, 1], [0, 0, 1, 1]
+
+
 LABELS = {
     "int64": np.array([0, 1, 1]), "uint8": np.array([0, 1, 1], "u1"),
     "big": np.array([0, 1, 1], ">i2"), "half": np.array([0, 1, 1], "f2"),
@@ -299,6 +306,34 @@ def arrow_split_numbers():
     fixture("split-numbers.arrow")
 
 
+@case("arrow", "mixed", "split-vague", "0:2 1:3", "'usage' may say the split of each row, and is")
+def arrow_split_vague():
+    fixture("split-vague.arrow")
+
+
+@case("arrow", "shifted", "names-differ", "-", "label 0 is called 'b', and 'a' in", status=3)
+def arrow_names_differ():
+    fixture("classes-ab.arrow", "classes-ba.arrow")
+
+
+@case("arrow", "shifted", "names-of-all", ".:2 x:3 y:5",
+      "2 of 10 files have no label", options="classes=list")
+def arrow_names_of_all():
+    fixture("classes-ab.arrow", "classes-ba.arrow")
+    with open("list", "w", encoding="utf-8") as out:
+        out.write("x\ny\n")
+
+
+@case("arrow", "shifted", "names-beside-none", ".:2 a:1 b:2", "2 of 5 files have no label")
+def arrow_names_beside_none():
+    fixture("classes-ab.arrow")
+
+
+@case("arrow", "remedy", "rival", "0:2 1:3", "'superclass' could be meant, too")
+def arrow_rival():
+    fixture("rival.arrow")
+
+
 @case("arrow", "mixed", "split-null", "-", "in row 2 that is no word", status=3)
 def arrow_split_null():
     fixture("split-null.arrow")
@@ -390,6 +425,23 @@ def wds_numbers_and_names():
 def wds_from_1():
     tar("a.tar", [(f"{i}.{end}", body) for i in (1, 2)
                   for end, body in (("cls", b"%d" % i), ("jpg", jpeg(i)))])
+
+
+for KIND, ITEMS, TOLD in (
+        ("label2", ({"label2": 5}, {"label2": 5}), "'label2' of the .json could be the label, too"),
+        ("class_name", ({"class_name": "a"}, {"class_name": "b"}), "labels=class_name takes it"),
+        ("contradiction", ({"class_name": "a"}, {"class_name": "a"}), "one of the two is wrong")):
+    @case("webdataset", "remedy", f"rival-{KIND}", "0:1 1:1", TOLD, options="sidecars=hide")
+    def wds_rival(items=ITEMS):
+        tar("a.tar", [(f"{i}.{end}", body) for i in range(2) for end, body in
+                      (("jpg", jpeg(i)), ("json", json.dumps({"label": i, **items[i]}).encode()))])
+
+
+@case("webdataset", "remedy", "cls-and-json", "0:1 1:1",
+      "the label in the .json of sample '0' is another one", options="sidecars=hide")
+def wds_cls_and_json():
+    tar("a.tar", [(f"{i}.{end}", body) for i in range(2) for end, body in
+                  (("cls", b"%d" % i), ("jpg", jpeg(i)), ("json", b'{"label": %d}' % (1 - i)))])
 
 
 @case("webdataset", "remedy", "hint", ".:4", "labels=species_id.cls")

@@ -123,6 +123,18 @@ for KIND, LABEL_TEXTS in {"empty": ("0", "1", "", ""), "nan": ("0", "1", "nan", 
         map_of("m.csv", ("file,label\n" + "".join(f"{i}.jpg,{t}\n" for i, t in enumerate(texts))).encode())
 
 
+@case("maps", "same", "none-null", ".:1 0:1 1:1", "1 of its 3 names have no label", "names=m.json")
+def maps_null():
+    flat(3)
+    map_of("m.json", b'{"0.jpg": 0, "1.jpg": 1, "2.jpg": null}')
+
+
+@case("maps", "same", "none-pickled", ".:2 0:1 1:1", "2 of its 4 names have no label", "names=m.pkl")
+def maps_none_pickled():
+    flat(4)
+    map_of("m.pkl", pickle.dumps({"0.jpg": 0, "1.jpg": 1, "2.jpg": None, "3.jpg": float("nan")}))
+
+
 @case("maps", "same", "hot-columns", ".:1 cat:1 dog:1", "1 of its 3 names have no label", "names=m.csv")
 def maps_hot_columns():
     flat(3)
@@ -165,6 +177,7 @@ for KIND, (NAME, TEXT) in {
                                    b' {"file_name": "1", "label": [0, 1]},\n'
                                    b' {"file_name": "2", "label": [0, 1]}]'),
         "json": ("m.json", b'{"0.jpg": 0, "1.jpg": 1, "2.jpg": 1}'),
+        "json-hot": ("m.json", b'{"0.jpg": [1, 0], "1.jpg": [0, 1], "2.jpg": [0, 1]}'),
         "json-words": ("m.json", b'{"0.jpg": "0", "1.jpg": "1", "2.jpg": "1"}'),
         "pickle": ("m.pkl", pickle.dumps({"0.jpg": 0, "1.jpg": 1, "2.jpg": 1})),
         "pickle-0": ("m.pkl", pickle.dumps({"0.jpg": 0, "1.jpg": 1, "2.jpg": 1}, 0)),

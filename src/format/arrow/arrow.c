@@ -67,8 +67,8 @@ static void report_choice(const struct arrow_file *file, const char *taken,
 			     other);
 	else
 		findings_add(file->scan->findings, FINDING_CHOSEN,
-			     "it has classes in several columns, of which '%.60s' is the "
-			     "first: none is taken; labels=%.60s takes it", other, other);
+			     "it may have classes in '%.60s', and perhaps in other columns: "
+			     "none is taken; labels=%.60s takes it", other, other);
 }
 
 /* Is there a column that is called as labels are, and holds none? Then that is said. */

@@ -68,9 +68,11 @@ static void test_json_holds_labels_or_classes(void **state)
 	};
 
 	(void)state;
-	EXPECT(members, { .sidecars = SIDECARS_HIDE }, "/3/a.jpg=A /dog/b.jpg=B /4/c.jpg=C ", NULL);
+	EXPECT(members, { .sidecars = SIDECARS_HIDE }, "/3/a.jpg=A /dog/b.jpg=B /4/c.jpg=C ",
+	       "'class' of the .json could be the label, too");
 	EXPECT(members, { .classes = true COMMA .sidecars = SIDECARS_HIDE },
-	       "/3/a.jpg=A /dog/b.jpg=B /4/c.jpg=C ", NULL);
+	       "/3/a.jpg=A /dog/b.jpg=B /4/c.jpg=C ",
+	       "'class' of the .json could be the label, too");
 }
 
 static void test_json_numbers_may_be_floats_or_alone(void **state)
