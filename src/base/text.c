@@ -39,3 +39,13 @@ void text_cut(struct text *text, size_t size)
 	if (text->items)
 		text->items[size] = '\0';
 }
+
+void buffer_print(char *buffer, size_t room, const char *format, ...)
+{
+	size_t n = strlen(buffer);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(buffer + n, room - n, format, arguments);
+	va_end(arguments);
+}

@@ -28,4 +28,8 @@ int text_append(struct text *text, const char *bytes, size_t n);
 /* Keeps the first `size` bytes. */
 void text_cut(struct text *text, size_t size);
 
+/* Appends to the text in a buffer of `room` bytes, as far as there is room. */
+void buffer_print(char *buffer, size_t room, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
 #endif

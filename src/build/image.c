@@ -12,7 +12,7 @@
 
 #include "base/cleanup.h"
 #include "index/block_sums.h"
-#include "os/write_whole.h"
+#include "os/whole.h"
 
 int64_t image_append(struct image *image, enum layout_section_id section,
 		     const void *bytes, size_t size)

@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "format/format.h"
 #include "format/tar/header.h"
 
@@ -154,7 +155,6 @@ static void read_descriptor(const struct window *window, const unsigned char *by
 {
 	unsigned char block[TAR_BLOCK];
 	uint64_t at = little_endian(bytes + 17, 8);
-	size_t n = strlen(out->listed);
 	struct embedded_found found;
 
 	if (little_endian(bytes, 4) != SIF_PARTITION || !bytes[4])
@@ -166,9 +166,9 @@ static void read_descriptor(const struct window *window, const unsigned char *by
 		return;
 	}
 	if (out->squashfs++ < SIF_LISTED)
-		snprintf(out->listed + n, sizeof(out->listed) - n, "%s-o base=%llu (%s)",
-			 n ? ", " : "", embedded_in_file(window, at),
-			 purpose(little_endian(bytes + SIF_KINDS_AT + 4, 4)));
+		buffer_print(out->listed, sizeof(out->listed), "%s-o base=%llu (%s)",
+			     *out->listed ? ", " : "", embedded_in_file(window, at),
+			     purpose(little_endian(bytes + SIF_KINDS_AT + 4, 4)));
 }
 
 static int refuse_sif(const struct window *window, const unsigned char *head)

@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "config.h"
 #include "format/format.h"
 #include "format/embedded.h"
@@ -74,7 +75,6 @@ static int refuse_stream(const char *label, const struct signature *outer,
 	const char *kind = format ? format_word(format) : inner ? inner->what : NULL;
 	const char *next = format ? "mount '%s'" : inner ? inner->remedy : NULL;
 	char what[WHAT_BYTES], remedy[REMEDY_BYTES];
-	size_t at;
 
 	fill_remedy(outer->remedy, label, remedy, sizeof(remedy));
 	if (!kind || !next)
@@ -82,10 +82,8 @@ static int refuse_stream(const char *label, const struct signature *outer,
 	name_both(outer, kind, what);
 	if (!strstr(next, "%s"))
 		return refuse_as(label, what, next, e);
-	at = strlen(remedy);
-	at += (size_t)snprintf(remedy + at, sizeof(remedy) - at, ", then ");
-	if (at < sizeof(remedy))
-		fill_remedy(next, "unpacked", remedy + at, sizeof(remedy) - at);
+	buffer_print(remedy, sizeof(remedy), ", then ");
+	fill_remedy(next, "unpacked", remedy + strlen(remedy), sizeof(remedy) - strlen(remedy));
 	return refuse_as(label, what, remedy, e);
 }
 
@@ -113,7 +111,7 @@ static int unrecognised_refuse(const char *label, const unsigned char *head, siz
 	size_t quoted = n < BYTES_QUOTED ? n : BYTES_QUOTED;
 
 	for (size_t i = 0; i < quoted; i++)
-		snprintf(hex + 3 * i, 4, " %02x", head[i]);
+		buffer_print(hex, sizeof(hex), " %02x", head[i]);
 	return error_set(e, ERROR_DATASET, EBADMSG,
 			 "'%s' is of no kind that is known here, its first bytes "
 			 "are%s; this version reads: %.*s",

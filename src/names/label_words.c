@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/text.h"
 #include "names/column_titles.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
@@ -132,15 +133,14 @@ static const char *split_word(const struct word *word)
 void name_key(const char *name, char out[NAME_KEY_BYTES])
 {
 	struct word word;
-	size_t n = 0;
 
 	*out = '\0';
-	while (label_words_next_word(&name, &word) && n < NAME_KEY_BYTES - 1) {
+	while (label_words_next_word(&name, &word)) {
 		enum role role = role_of_word(&word);
 
 		if (role == ROLE_OTHER || role == ROLE_SPLIT)
-			n += (size_t)snprintf(out + n, NAME_KEY_BYTES - n, "%s%s", n ? " " : "",
-					      role == ROLE_SPLIT ? split_word(&word) : word.text);
+			buffer_print(out, NAME_KEY_BYTES, "%s%s", *out ? " " : "",
+				     role == ROLE_SPLIT ? split_word(&word) : word.text);
 	}
 }
 

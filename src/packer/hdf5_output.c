@@ -15,6 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "os/whole.h"
+
 enum { SMALL_CHUNK_TABLE = 2 }; /* half the chunks of a node of the B-tree */
 
 struct h5_output_driver_file {
@@ -79,31 +81,18 @@ static haddr_t h5_output_driver_get_eof(const H5FD_t *is, H5FD_mem_t type)
 	return ((const struct h5_output_driver_file *)is)->out->size;
 }
 
-static herr_t h5_output_set_error(struct hdf5_output *out, int errnum)
-{
-	if (!out->error)
-		out->error = -errnum;
-	return -1;
-}
-
 /* Bytes behind the end of the file read as zeros, as libhdf5 expects. */
 static herr_t h5_output_driver_read(H5FD_t *is, H5FD_mem_t type, hid_t dxpl, haddr_t addr,
 				    size_t size, void *buffer)
 {
 	struct hdf5_output *out = driver_file_of(is)->out;
-	char *at = buffer;
-	ssize_t n;
+	ssize_t n = read_whole_at(out->fd, buffer, size, addr);
 
-	for (; size; size -= (size_t)n, at += n, addr += (haddr_t)n) {
-		n = pread(out->fd, at, size, (off_t)addr);
-		if (n < 0 && errno == EINTR)
-			n = 0;
-		else if (n < 0)
-			return h5_output_set_error(out, errno);
-		else if (n == 0)
-			break;
-	}
-	memset(at, 0, size);
+	if (n < 0 && !out->error)
+		out->error = (int)n;
+	if (n < 0)
+		return -1;
+	memset((char *)buffer + n, 0, size - (size_t)n);
 	return 0;
 }
 
@@ -111,18 +100,11 @@ static herr_t h5_output_driver_write(H5FD_t *is, H5FD_mem_t type, hid_t dxpl,
 				     haddr_t addr, size_t size, const void *buffer)
 {
 	struct hdf5_output *out = driver_file_of(is)->out;
-	const char *at = buffer;
-	ssize_t n;
 
-	for (; size && !out->error; size -= (size_t)n, at += n, addr += (haddr_t)n) {
-		n = pwrite(out->fd, at, size, (off_t)addr);
-		if (n < 0 && errno == EINTR)
-			n = 0;
-		else if (n <= 0)
-			n = h5_output_set_error(out, n ? errno : ENOSPC) + 1;
-	}
-	if (addr > out->size)
-		out->size = addr;
+	if (!out->error)
+		out->error = write_whole_at(out->fd, buffer, size, addr);
+	if (addr + size > out->size)
+		out->size = addr + size;
 	return 0;
 }
 
@@ -131,7 +113,7 @@ static herr_t driver_truncate(H5FD_t *is, hid_t dxpl, hbool_t closing)
 	struct h5_output_driver_file *file = driver_file_of(is);
 
 	if (!file->out->error && ftruncate(file->out->fd, (off_t)file->eoa) < 0)
-		h5_output_set_error(file->out, errno);
+		file->out->error = -errno;
 	file->out->size = file->eoa;
 	return 0;
 }

@@ -15,7 +15,7 @@
 #include "base/cleanup.h"
 #include "base/filename.h"
 #include "base/size.h"
-#include "os/write_whole.h"
+#include "os/whole.h"
 #include "packer/out_folder.h"
 
 /* Bytes written before writeback is started. */

@@ -21,6 +21,7 @@
 #include "base/vec.h"
 #include "os/lock.h"
 #include "os/pool.h"
+#include "os/whole.h"
 #include "packer/decoders.h"
 
 enum {
@@ -190,27 +191,11 @@ static bool read_ring_is_same(const struct pack_scan_entry *source, const struct
 	       (uint32_t)st->st_mtim.tv_nsec == source->mtime_ns;
 }
 
-static int read_fully(int fd, struct read_ring_piece *piece, char *memory)
-{
-	while (piece->length < piece->wanted) {
-		ssize_t n = pread(fd, memory + piece->length, piece->wanted - piece->length,
-				  (off_t)(piece->offset + piece->length));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			return 0; /* file was truncated: detected below */
-		piece->length += (size_t)n;
-	}
-	return 0;
-}
-
 static int read_open(struct slot *slot, int fd)
 {
 	struct read_ring_piece *piece = &slot->piece;
 	struct stat before, after;
+	ssize_t n = 0;
 	int err = 0;
 
 	if (fstat(fd, &before) < 0)
@@ -219,7 +204,11 @@ static int read_open(struct slot *slot, int fd)
 		err = pack_scan_xattrs(fd, &slot->arena, &piece->xattrs,
 				       &piece->xattr_count);
 	if (!err)
-		err = read_fully(fd, piece, slot->memory.bytes);
+		n = read_whole_at(fd, slot->memory.bytes, piece->wanted, piece->offset);
+	if (n < 0)
+		err = (int)n;
+	else
+		piece->length = (size_t)n; /* less if the file was cut: seen below */
 	if (!err && fstat(fd, &after) < 0)
 		err = -errno;
 	if (!err)

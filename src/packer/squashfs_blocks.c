@@ -19,6 +19,7 @@
 #include "base/hash.h"
 #include "base/idmap.h"
 #include "base/vec.h"
+#include "os/whole.h"
 
 /* A file whose blocks are stored: [first, first + count) of the blocks. */
 struct sqfs_blocks_stored {
@@ -43,47 +44,27 @@ struct sqfs_blocks {
 	uint64_t written;
 };
 
-static void sqfs_blocks_set_error(struct squashfs_file *file, int errnum)
-{
-	if (!file->error)
-		file->error = -errnum;
-}
-
 static int sqfs_blocks_read_at(sqfs_file_t *ops, sqfs_u64 offset, void *buffer,
 			       size_t size)
 {
 	struct squashfs_file *file = (struct squashfs_file *)ops;
-	char *at = buffer;
-	ssize_t n;
+	ssize_t n = file->error ? 0 : read_whole_at(file->fd, buffer, size, offset);
 
-	for (; size && !file->error; size -= (size_t)n, at += n, offset += (sqfs_u64)n) {
-		n = pread(file->fd, at, size, (off_t)offset);
-		if (n > 0)
-			continue;
-		if (n == 0 || errno != EINTR)
-			sqfs_blocks_set_error(file, n ? errno : EIO);
-		n = 0;
-	}
-	memset(at, 0, size);
+	if (n < (ssize_t)size && !file->error)
+		file->error = n < 0 ? (int)n : -EIO;
+	if (file->error)
+		memset(buffer, 0, size);
 	return 0;
 }
 
 static int write_at(sqfs_file_t *ops, sqfs_u64 offset, const void *buffer, size_t size)
 {
 	struct squashfs_file *file = (struct squashfs_file *)ops;
-	const char *at = buffer;
-	ssize_t n;
 
 	if (offset + size > file->size)
 		file->size = offset + size;
-	for (; size && !file->error; size -= (size_t)n, at += n, offset += (sqfs_u64)n) {
-		n = pwrite(file->fd, at, size, (off_t)offset);
-		if (n > 0)
-			continue;
-		if (n == 0 || errno != EINTR)
-			sqfs_blocks_set_error(file, n ? errno : ENOSPC);
-		n = 0;
-	}
+	if (!file->error)
+		file->error = write_whole_at(file->fd, buffer, size, offset);
 	return 0;
 }
 
@@ -97,7 +78,7 @@ static int cut(sqfs_file_t *ops, sqfs_u64 size)
 	struct squashfs_file *file = (struct squashfs_file *)ops;
 
 	if (!file->error && ftruncate(file->fd, (off_t)size) < 0)
-		sqfs_blocks_set_error(file, errno);
+		file->error = -errno;
 	file->size = size;
 	return 0;
 }

@@ -17,6 +17,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "os/bounded.h"
 #include "os/child.h"
 
@@ -93,14 +94,12 @@ static int read_life(pid_t pid, struct life *out)
 static void write_text(char *out, size_t size)
 {
 	struct life life = { 0 };
-	size_t n;
 
 	if (write_machine(out, size) < 0)
 		snprintf(out, size, MAGIC);
-	n = strlen(out);
 	read_life(getpid(), &life);
-	snprintf(out + n, size - n, "process %ld\nstarted %" PRIu64 "\n", (long)getpid(),
-		 life.started);
+	buffer_print(out, size, "process %ld\nstarted %" PRIu64 "\n", (long)getpid(),
+		     life.started);
 }
 
 /* The number in the line that begins with `key` and a blank, or 0. */

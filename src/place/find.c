@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "place/provenance.h"
 
 static int find_places(const struct dataset_config *config,
@@ -177,12 +178,10 @@ static bool may_be_copies(const struct index_wish *wish, const struct card *card
 void index_sources_text(const struct index_wish *wish, char out[INDEX_SOURCES_BYTES])
 {
 	size_t others = wish->sources->count - 1;
-	int n = snprintf(out, INDEX_SOURCES_BYTES, "'%s'",
-			 source_path(wish->sources->sources[0]));
 
-	if (others && n < INDEX_SOURCES_BYTES)
-		snprintf(out + n, (size_t)(INDEX_SOURCES_BYTES - n), " and the %zu others",
-			 others);
+	snprintf(out, INDEX_SOURCES_BYTES, "'%s'", source_path(wish->sources->sources[0]));
+	if (others)
+		buffer_print(out, INDEX_SOURCES_BYTES, " and the %zu others", others);
 }
 
 /* To use an index again that does not fit, or to have its checksums again. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "index/checksum.h"
 
 /* Enough for a hundred million names. */
@@ -157,7 +158,6 @@ struct map_files_key {
 static int map_files_append(const char *option, const struct source_set *set, char *text,
 			    struct error *e)
 {
-	size_t n = strlen(text);
 	CLEANUP(cleanup_free) struct identity *ids = calloc(set->count + 1, sizeof(*ids));
 	CLEANUP(cleanup_free)
 	struct map_files_key *keys = calloc(set->count + 1, sizeof(*keys));
@@ -170,8 +170,8 @@ static int map_files_append(const char *option, const struct source_set *set, ch
 		keys[i] = (struct map_files_key){ids[i].size, ids[i].mtime_ns,
 						 ids[i].digest};
 	if (!err)
-		snprintf(text + n, CONFIG_TEXT_BYTES - n, ",%s=%016" PRIx64, option,
-			 sum_of(keys, set->count * sizeof(*keys)));
+		buffer_print(text, CONFIG_TEXT_BYTES, ",%s=%016" PRIx64, option,
+			     sum_of(keys, set->count * sizeof(*keys)));
 	return err;
 }
 

@@ -412,16 +412,14 @@ static void count_images(struct wds_findings *findings, const struct wds_sample 
 			 const struct wds_build_part *parts, size_t n)
 {
 	char list[sizeof(findings->images)] = "";
-	size_t images = 0, plain = 0, length = 0;
+	size_t images = 0, plain = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		if (!parts[i].member || !parts[i].image)
 			continue;
 		plain += is_plain_image(&parts[i]);
-		length += (size_t)snprintf(list + length, sizeof(list) - length, "%s.%.20s",
-					   images++ ? ", " : "", parts[i].member->suffix);
-		if (length >= sizeof(list))
-			length = sizeof(list) - 1;
+		buffer_print(list, sizeof(list), "%s.%.20s", images++ ? ", " : "",
+			     parts[i].member->suffix);
 	}
 	if (images < 2 || findings->several++)
 		return;

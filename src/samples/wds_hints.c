@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "base/hash.h"
+#include "base/text.h"
 #include "maps/maps_texts.h"
 #include "names/label_words.h"
 #include "samples/wds_reasons.h"
@@ -80,14 +81,14 @@ static bool wds_hints_are_classes(const struct wds_hints_candidate *candidate)
 static size_t list_hints(const struct wds_hints_candidate *candidates, size_t n,
 			 const char *before, const char *between, char *out, size_t room)
 {
-	size_t count = 0, used = 0;
+	size_t count = 0;
 
 	*out = '\0';
 	for (size_t i = 0; i < n && count < SHOWN; i++) {
 		if (!wds_hints_are_classes(&candidates[i]))
 			continue;
-		used += (size_t)snprintf(out + used, room - used, "%s%s%s",
-					 count++ ? between : "", before, candidates[i].name);
+		buffer_print(out, room, "%s%s%s", count++ ? between : "", before,
+			     candidates[i].name);
 	}
 	return count;
 }

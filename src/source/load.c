@@ -12,7 +12,7 @@
 #include "os/memory.h"
 #include "os/sealed.h"
 #include "os/steps.h"
-#include "os/write_whole.h"
+#include "os/whole.h"
 #include "source/source.h"
 
 enum {

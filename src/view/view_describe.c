@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/filename.h"
+#include "base/text.h"
 #include "build/findings.h"
 #include "view/view_parts.h"
 
@@ -66,20 +67,6 @@ static void describe_view(const struct view *view, const struct counts *counts, 
 		snprintf(out, room, "tree (%s: the samples have no labels)", asked);
 }
 
-/* Appends to a text of `room` bytes, as far as there is room. */
-static void describe_add(char *text, size_t room, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void describe_add(char *text, size_t room, const char *format, ...)
-{
-	size_t n = strlen(text);
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text + n, room - n, format, arguments);
-	va_end(arguments);
-}
-
 static void describe_names(const struct view *view, const struct counts *counts, char *out,
 			   size_t room)
 {
@@ -87,25 +74,25 @@ static void describe_names(const struct view *view, const struct counts *counts,
 
 	*out = '\0';
 	if (counts->keyed == 0 && counts->named == 0) {
-		describe_add(out, room,
+		buffer_print(out, room,
 			     "made from row numbers: the file holds no %snames%s",
 			     counts->unusable ? "usable " : "",
 			     counts->maps_may_help ? "; names=FILE gives some" : "");
 		return;
 	}
 	if (counts->named) {
-		describe_add(out, room, "from the file");
+		buffer_print(out, room, "from the file");
 		between = ", ";
 	}
 	for (size_t i = 0; i < view->config.name_count; i++) {
 		if (!view->map_used[i])
 			continue;
-		describe_add(out, room, "%s%.60s", between,
+		buffer_print(out, room, "%s%.60s", between,
 			     filename_of(view->config.names[i].path));
 		between = ", ";
 	}
 	if (counts->named + counts->keyed < counts->rows)
-		describe_add(out, room, "; row numbers where there are none");
+		buffer_print(out, room, "; row numbers where there are none");
 }
 
 /* Arrays of one split may share their labels, and words are the same in all. */
@@ -126,11 +113,11 @@ static void list_labels(const struct view *view, char *text, size_t room)
 
 		if (array->form != FORM_CLASSES || !array->source || same_labels(last, array))
 			continue;
-		describe_add(text, room, "%s", *text ? ", " : "");
+		buffer_print(text, room, "%s", *text ? ", " : "");
 		if (array->in_words)
-			describe_add(text, room, "%s", array->source);
+			buffer_print(text, room, "%s", array->source);
 		else
-			describe_add(text, room, "/%s%s%s", array->split,
+			buffer_print(text, room, "/%s%s%s", array->split,
 				     *array->split ? "/" : "", array->source);
 		last = array;
 	}
@@ -143,15 +130,15 @@ static void add_range(const struct view *view, char *out, size_t room)
 	size_t n = view->labels.count, texts = view->has_texts ? view->named_classes : 0;
 
 	if (texts)
-		describe_add(out, room, ": %zu class%s", texts, texts == 1 ? "" : "es");
+		buffer_print(out, room, ": %zu class%s", texts, texts == 1 ? "" : "es");
 	if (texts && n)
-		describe_add(out, room, ", and ");
+		buffer_print(out, room, ", and ");
 	else if (n)
-		describe_add(out, room, ": ");
+		buffer_print(out, room, ": ");
 	if (n == 1)
-		describe_add(out, room, "%" PRId64 "%s", labels[0], texts ? "" : " only");
+		buffer_print(out, room, "%" PRId64 "%s", labels[0], texts ? "" : " only");
 	else if (n)
-		describe_add(out, room, "%" PRId64 " to %" PRId64, labels[0],
+		buffer_print(out, room, "%" PRId64 " to %" PRId64, labels[0],
 			     labels[n - 1]);
 }
 
@@ -164,16 +151,16 @@ static void describe_class_names(const struct view *view, char *out, size_t room
 		if (array->form != FORM_CLASSES || array->names.count == 0)
 			continue;
 		if (array->names_from == NAMES_OF_LIST)
-			describe_add(out, room, ", called as in %.40s",
+			buffer_print(out, room, ", called as in %.40s",
 				     filename_of(view->config.classes_path));
 		else if (array->names_from == NAMES_OF_KEYS)
-			describe_add(out, room, ", called as the maps' directories");
+			buffer_print(out, room, ", called as the maps' directories");
 		else
-			describe_add(out, room, ", called as the file says");
+			buffer_print(out, room, ", called as the file says");
 		return;
 	}
 	if (view->labels.count && !view->has_texts)
-		describe_add(out, room, "; classes=FILE gives names");
+		buffer_print(out, room, "; classes=FILE gives names");
 }
 
 static void describe_labels(const struct view *view, const struct counts *counts, char *out,

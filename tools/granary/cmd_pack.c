@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/size.h"
+#include "base/text.h"
 #include "granary.h"
 #include "make_index.h"
 #include "packer/packer.h"
@@ -68,8 +69,7 @@ static int parse_numbers(const struct request *request, struct pack_options *o)
 static int parse_word(const char *option, const char *text, const char *const *words,
 		      int *which)
 {
-	char known[80]; /* more than the longest list takes */
-	size_t used = 0;
+	char known[80] = "";
 
 	for (int i = 0; words[i]; i++) {
 		if (strcmp(text, words[i]) == 0) {
@@ -78,8 +78,7 @@ static int parse_word(const char *option, const char *text, const char *const *w
 		}
 	}
 	for (int i = 0; words[i]; i++)
-		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "",
-				 words[i]);
+		buffer_print(known, sizeof(known), "%s%s", i ? ", " : "", words[i]);
 	log_error("%s=%s: is not known; known are %s", option, text, known);
 	return ERROR_USAGE;
 }

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "dataset/survey.h"
+#include "os/whole.h"
 #include "original.h"
 #include "walk.h"
 
@@ -279,25 +280,6 @@ static void open_original(struct compare_original *a, unsigned worker, char *pat
 		add_error(a, path ? path : "", -c->fd);
 }
 
-static ssize_t read_original(const struct compared *c, size_t length, uint64_t offset)
-{
-	size_t done = 0;
-
-	while (done < length) {
-		ssize_t n = pread(c->fd, c->buffer + done, length - done,
-				  (off_t)(offset + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		done += (size_t)n;
-	}
-	return (ssize_t)done;
-}
-
 static void describe_difference(struct compare_original *a, const char *path,
 				uint64_t offset)
 {
@@ -315,7 +297,7 @@ static void compare_piece(struct compare_original *a, unsigned worker, uint64_t 
 
 	for (size_t done = 0; done < length && c->fd >= 0;) {
 		size_t n = length - done < PIECE ? length - done : PIECE, same = 0;
-		ssize_t got = read_original(c, n, offset + done);
+		ssize_t got = read_whole_at(c->fd, c->buffer, n, offset + done);
 
 		if (got < 0) {
 			add_error(a, c->path, (int)-got);

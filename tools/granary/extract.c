@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "os/pool.h"
+#include "os/whole.h"
 
 enum {
 	PIECE_BYTES = 1 << 20,
@@ -164,22 +165,6 @@ static int extract_finish(struct extract_work *w, const struct tree_stat *st,
 
 /* ---- Files ---- */
 
-static int extract_write_all(int fd, const char *bytes, size_t length, uint64_t offset)
-{
-	while (length) {
-		ssize_t n = pwrite(fd, bytes, length, (off_t)offset);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		bytes += n;
-		length -= (size_t)n;
-		offset += (uint64_t)n;
-	}
-	return 0;
-}
-
 /* Holes stay holes. */
 static int copy_contents(struct extract_worker *hand, const struct tree_stat *st, int fd)
 {
@@ -207,7 +192,7 @@ static int copy_contents(struct extract_worker *hand, const struct tree_stat *st
 				 &context);
 		if (n != (ssize_t)length)
 			return n < 0 && context.fault.storage ? -EIO : -EBADMSG;
-		err = extract_write_all(fd, hand->buffer, length, offset);
+		err = write_whole_at(fd, hand->buffer, length, offset);
 		if (err)
 			return err;
 		offset += length;

@@ -6,6 +6,7 @@
  * Arrow. Buffers are not copied: a sample is where its bytes lie in the file.
  */
 #include "build/findings.h"
+#include "base/text.h"
 #include "format/format.h"
 
 #include <errno.h>
@@ -219,20 +220,19 @@ static void arrow_describe(const struct arrow_file *file,
 			   const struct arrow_choice *choice, const char *images)
 {
 	struct scan *scan = file->scan;
-	size_t room = sizeof(scan->detail), n;
+	size_t room = sizeof(scan->detail);
 	char type[48];
 
-	n = (size_t)snprintf(scan->detail, room, "%s, %s", file->stream ? "stream" : "file",
-			     images);
-	if (n < room && !choice->labels) {
-		snprintf(scan->detail + n, room - n, ", no labels");
-	} else if (n < room) {
+	snprintf(scan->detail, room, "%s, %s", file->stream ? "stream" : "file", images);
+	if (choice->labels) {
 		arrow_type_name(choice->labels, type, sizeof(type));
-		n += (size_t)snprintf(scan->detail + n, room - n, ", labels: %.30s (%s)",
-				      choice->labels->name, type);
+		buffer_print(scan->detail, room, ", labels: %.30s (%s)",
+			     choice->labels->name, type);
+	} else {
+		buffer_print(scan->detail, room, ", no labels");
 	}
-	if (n < room && choice->class_count)
-		snprintf(scan->detail + n, room - n, ", %zu names", choice->class_count);
+	if (choice->class_count)
+		buffer_print(scan->detail, room, ", %zu names", choice->class_count);
 }
 
 /* ---- Images ---- */
@@ -309,17 +309,15 @@ static void arrow_report_left_out(struct arrow_file *file,
 {
 	unsigned shown = 0;
 	char list[200] = "";
-	size_t n = 0, count = 0;
+	size_t count = 0;
 
 	while (images->left_out[shown])
 		shown++;
 	for (unsigned i = 0; i < images->count; i++) {
 		if (!images->left_out[i])
 			continue;
-		if (n < sizeof(list))
-			n += (size_t)snprintf(list + n, sizeof(list) - n, "%s'%.40s'",
-					      count ? ", " : "", images->items[i].column->name);
-		count++;
+		buffer_print(list, sizeof(list), "%s'%.40s'", count++ ? ", " : "",
+			     images->items[i].column->name);
 	}
 	if (count)
 		findings_add(file->scan->findings, FINDING_LEFT_OUT,
@@ -344,7 +342,6 @@ static int arrow_add_columns(struct arrow_file *file, struct arrow_choice *choic
 {
 	struct image_columns images = { .count = 0 };
 	char text[64] = "", type[48];
-	size_t n = 0;
 	int err = inspect_all(file, choice, &images);
 
 	if (!err)
@@ -354,9 +351,8 @@ static int arrow_add_columns(struct arrow_file *file, struct arrow_choice *choic
 			continue;
 		choice->images = images.items[i].column;
 		arrow_type_name(choice->images, type, sizeof(type));
-		if (n < sizeof(text))
-			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%.20s (%s)",
-					      n ? ", " : "", choice->images->name, type);
+		buffer_print(text, sizeof(text), "%s%.20s (%s)", *text ? ", " : "",
+			     choice->images->name, type);
 		err = arrow_rows_add(file, choice, images.items[i].looks.extension);
 	}
 	arrow_describe(file, choice, text);

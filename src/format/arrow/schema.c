@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/text.h"
 #include "format/arrow/schema.h"
 
 #include <errno.h>
@@ -419,16 +420,16 @@ void arrow_type_name(const struct arrow_column *column, char *text, size_t room)
 
 void arrow_schema_list(const struct arrow_schema *schema, char *text, size_t room)
 {
-	size_t n = 0;
-
-	snprintf(text, room, "none");
-	for (size_t i = 0; i < schema->columns.count && n < room; i++) {
+	*text = '\0';
+	for (size_t i = 0; i < schema->columns.count; i++) {
 		char type[48];
 
 		if (schema->columns.items[i].part)
 			continue;
 		arrow_type_name(&schema->columns.items[i], type, sizeof(type));
-		n += (size_t)snprintf(text + n, room - n, "%s%s (%s)", n ? ", " : "",
-				      schema->columns.items[i].name, type);
+		buffer_print(text, room, "%s%s (%s)", *text ? ", " : "",
+			     schema->columns.items[i].name, type);
 	}
+	if (!*text)
+		snprintf(text, room, "none");
 }

@@ -140,12 +140,10 @@ int hdf5_add_soft_link(struct hdf5_walk *walk, const char *target)
 
 void hdf5_leave_out(struct hdf5_walk *walk, const char *what)
 {
-	size_t n = strlen(walk->left_out_names), room = sizeof(walk->left_out_names) - n;
-
 	entries_leave_out(walk->scan->entries);
 	hdf5_advance(walk, 0);
 	if (walk->left_out++ >= HDF5_LEFT_OUT_NAMED)
 		return;
-	snprintf(walk->left_out_names + n, room, "%s'%.60s' (%s)", n ? ", " : "",
-		 walk->path.items, what);
+	buffer_print(walk->left_out_names, sizeof(walk->left_out_names), "%s'%.60s' (%s)",
+		     *walk->left_out_names ? ", " : "", walk->path.items, what);
 }

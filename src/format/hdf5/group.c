@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/filename.h"
+#include "base/text.h"
 #include "build/findings.h"
 #include "format/hdf5/arrays.h"
 #include "format/hdf5/column.h"
@@ -25,15 +26,16 @@ static const char *group_path_of(const struct hdf5_walk *walk)
 
 void hdf5_note_candidate(struct hdf5_walk *walk, const struct hdf5_dataset *d)
 {
-	size_t n = strlen(walk->candidates), room = sizeof(walk->candidates) - n;
+	size_t room = sizeof(walk->candidates);
 	char what[80];
 
-	if (!walk->scan->rows->labels || !hdf5_is_column(d) || room < 100 ||
+	if (!walk->scan->rows->labels || !hdf5_is_column(d) ||
+	    room - strlen(walk->candidates) < 100 ||
 	    (d->kind != H5T_INTEGER && d->kind != H5T_ENUM && d->kind != H5T_STRING))
 		return;
 	hdf5_dataset_describe(d, what, sizeof(what));
-	snprintf(walk->candidates + n, room, "%s'%.60s' (%s)", n ? ", " : "",
-		 walk->path.items, what);
+	buffer_print(walk->candidates, room, "%s'%.60s' (%s)", *walk->candidates ? ", " : "",
+		     walk->path.items, what);
 }
 
 static int add_item(struct hdf5_group *group, struct catalogue_item *item,

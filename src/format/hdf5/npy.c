@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "format/hdf5/numbers.h"
 
 enum { MEMBERS_MOST = 64, ALIGNMENT = 64 };
@@ -75,14 +76,13 @@ static bool npy_add_member(hid_t type, unsigned i, size_t *at, char *out, size_t
 {
 	char *name = H5Tget_member_name(type, i), descr[64];
 	hid_t member = H5Tget_member_type(type, i);
-	size_t n = strlen(out);
 	bool fits = name && member >= 0 && npy_is_plain_name(name) &&
 		    H5Tget_member_offset(type, i) == *at &&
 		    npy_describe(member, descr, sizeof(descr), true) &&
-		    n + strlen(name) + strlen(descr) + 16 < room;
+		    strlen(out) + strlen(name) + strlen(descr) + 16 < room;
 
 	if (fits) {
-		snprintf(out + n, room - n, "%s('%s', %s)", i ? ", " : "", name, descr);
+		buffer_print(out, room, "%s('%s', %s)", i ? ", " : "", name, descr);
 		*at += H5Tget_size(member);
 	}
 	if (member >= 0)
@@ -123,11 +123,8 @@ static bool describe_compound(hid_t type, char *out, size_t room)
 			return false;
 	if (at != H5Tget_size(type))
 		return false;
-	if (!make_complex(type, out, room)) {
-		size_t length = strlen(out);
-
-		snprintf(out + length, room - length, "]");
-	}
+	if (!make_complex(type, out, room))
+		buffer_print(out, room, "]");
 	return true;
 }
 
@@ -162,13 +159,13 @@ void hdf5_npy_make(struct hdf5_npy *npy, const hsize_t *dims, int rank, bool for
 	char *text = npy->head + MAGIC;
 	size_t room = sizeof(npy->head) - MAGIC, n;
 
-	n = (size_t)snprintf(text, room, "{'descr': %s, 'fortran_order': %s, 'shape': (",
-			     npy->descr, fortran ? "True" : "False");
+	snprintf(text, room, "{'descr': %s, 'fortran_order': %s, 'shape': (", npy->descr,
+		 fortran ? "True" : "False");
 	for (int i = 0; i < rank; i++)
-		n += (size_t)snprintf(text + n, room - n, "%s%llu%s", i ? " " : "",
-				      (unsigned long long)dims[i],
-				      i + 1 < rank || rank == 1 ? "," : "");
-	n += (size_t)snprintf(text + n, room - n, "), }");
+		buffer_print(text, room, "%s%llu%s", i ? " " : "", (unsigned long long)dims[i],
+			     i + 1 < rank || rank == 1 ? "," : "");
+	buffer_print(text, room, "), }");
+	n = strlen(text);
 	while ((MAGIC + n + 1) % ALIGNMENT)
 		text[n++] = ' ';
 	text[n++] = '\n';

@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "format/hdf5/filters.h"
 
 enum {
@@ -127,16 +128,15 @@ void hdf5_dataset_describe(const struct hdf5_dataset *d, char *text, size_t room
 		[H5T_VLEN] = "variable length", [H5T_ARRAY] = "array",
 	};
 	bool known = d->kind >= 0 && d->kind < H5T_NCLASSES && kinds[d->kind];
-	size_t n = (size_t)snprintf(text, room, "%llu-bit %s",
-				    (unsigned long long)d->item * 8,
-				    known ? kinds[d->kind] : "other");
 
-	if (d->space != H5S_SIMPLE && n < room)
-		snprintf(text + n, room - n, ", %s",
-			 d->space == H5S_NULL ? "no value" : "one value");
-	for (int i = 0; i < d->rank && n < room; i++)
-		n += (size_t)snprintf(text + n, room - n, "%s%llu", i ? " x " : ", ",
-				      (unsigned long long)d->dims[i]);
+	snprintf(text, room, "%llu-bit %s", (unsigned long long)d->item * 8,
+		 known ? kinds[d->kind] : "other");
+	if (d->space != H5S_SIMPLE)
+		buffer_print(text, room, ", %s",
+			     d->space == H5S_NULL ? "no value" : "one value");
+	for (int i = 0; i < d->rank; i++)
+		buffer_print(text, room, "%s%llu", i ? " x " : ", ",
+			     (unsigned long long)d->dims[i]);
 }
 
 static int open_plist(struct hdf5_walk *walk, struct hdf5_dataset *d)
