@@ -92,7 +92,7 @@ bool front_can_wait(const struct mount *mount, const struct mount_config *config
 	if (config->shield != SHIELD_AUTO || front_objection(mount, config))
 		return false;
 	for (unsigned i = 0; i < FRONTS; i++)
-		if (fronts[i]->check(config, &e) == 0 && fronts[i]->is_gapless())
+		if (fronts[i]->check(config, &e) == 0 && fronts[i]->is_gapless(mount))
 			return true;
 	return false;
 }

@@ -43,7 +43,7 @@ struct front_ops {
 	int (*check)(const struct mount_config *config, struct error *e);
 
 	/* Can it take the place of a mount that is in use? */
-	bool (*is_gapless)(void);
+	bool (*is_gapless)(const struct mount *mount);
 
 	/*
 	 * Puts it before a mount that is served already, and tries it with `rights`: true,

@@ -28,6 +28,7 @@
 #include "os/bounded.h"
 #include "os/child.h"
 #include "os/mountapi.h"
+#include "os/mounts.h"
 #include "os/namespace.h"
 #include "os/fd_passing.h"
 
@@ -72,6 +73,18 @@ static int check_overlay(const struct mount_config *config, struct error *e)
 			 "-o shield=on: the overlay would let other users in, and nobody said "
 			 "that they may; add allow_other, or mount in a private user namespace "
 			 "(unshare -rm)");
+}
+
+/*
+ * Linux 6.12 moves nothing beneath a mount that lies on the first mount of its namespace:
+ * the initial file system, where a diskless node stays in that.
+ */
+static bool overlay_is_gapless(const struct mount *mount)
+{
+	struct mount_entry entry, parent;
+
+	return mountapi_has_beneath() && mounts_find(mount->mountpoint, &entry) == 1 &&
+	       !(mounts_find_id(entry.parent, &parent) == 1 && parent.parent == parent.id);
 }
 
 /* In the child. */
@@ -312,5 +325,5 @@ static bool raise_overlay(const struct mount *mount, const struct front_setup *s
 
 const struct front_ops front_overlay = {
 	.kind = &front_kind_overlay, .check = check_overlay,
-	.is_gapless = mountapi_has_beneath, .raise = raise_overlay,
+	.is_gapless = overlay_is_gapless, .raise = raise_overlay,
 };

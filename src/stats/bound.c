@@ -20,7 +20,7 @@ static const char *bound_remedy(enum counter most)
 	switch ((int)most) {
 	case COUNTER_fuse_ioctl:
 		return "most are ioctls, one for each open() of Python's before 3.14, which the "
-		       "shield would spare (-o allow_other, as root)";
+		       "shield would spare (as root: -o allow_other; the log says why there is none)";
 	case COUNTER_fuse_open:
 	case COUNTER_fuse_release:
 		return "most are opens, which -o opens=hidden would spare";
