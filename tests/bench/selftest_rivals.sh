@@ -102,6 +102,14 @@ assert set(HOW) == {rival.name for rival in made}
 assert all(6.6 * len(name + " (no shield)" * ("shielded" in name)) + 16 < chart.LEFT
            for name in HOW)' "$bench"
 
+check "docs/RIVALS.md and its charts are what is made of the results beside them" \
+	"$python" -B "$bench/rivals_page.py" "$abs_top_srcdir/docs/bench/rivals/results.json" \
+	"$work/kept"
+check "the page is the one that is kept" \
+	cmp "$work/kept/RIVALS.md" "$abs_top_srcdir/docs/RIVALS.md"
+check "the charts, too" \
+	diff -r "$work/kept/bench/rivals" "$abs_top_srcdir/docs/bench/rivals"
+
 refuse "results without the suite are refused" "$python" -B "$bench/rivals_page.py" \
 	"$bench/canned.json" "$work/none"
 
@@ -128,7 +136,7 @@ try:
             assert found["ended"] > start
             return found
     agree(read(2, 60, "once", "check"), 40, files.bytes(), files.checksum())
-    assert read(1, 0, "repeat")["files"] == 1
+    assert read(1, 0, "repeat", "list=" + root)["files"] == 1
     assert read(2, 0.3, "repeat")["files"] > 40
     with open(os.path.join(root, files.names[3]), "r+b") as file:
         file.write(b"other bytes")
