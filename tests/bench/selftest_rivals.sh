@@ -96,7 +96,9 @@ sys.path.insert(0, sys.argv[1])
 import chart
 from rival_contenders import LIBRARIES, Environment, rivals
 from rivals_words import HOW
-made = rivals(None, None, Environment(""))
+here = Environment("")
+assert here.python == sys.executable and here.lacking(["sys", "no_such"]) == ["no_such"]
+made = rivals(None, None, here)
 assert [rival.name for rival in made if rival.name not in HOW] == []
 assert set(HOW) == {rival.name for rival in made}
 assert all(6.6 * len(name + " (no shield)" * ("shielded" in name)) + 16 < chart.LEFT
@@ -109,6 +111,11 @@ check "the page is the one that is kept" \
 	cmp "$work/kept/RIVALS.md" "$abs_top_srcdir/docs/RIVALS.md"
 check "the charts, too" \
 	diff -r "$work/kept/bench/rivals" "$abs_top_srcdir/docs/bench/rivals"
+
+check "where no environment can be made the run goes on without it" \
+	env PYTHON=false sh "$bench/rivals-environment" "$bench/rivals.lock" "$work/environment"
+[ ! -e "$work/environment" ]
+ok $? "and nothing of it is left"
 
 refuse "results without the suite are refused" "$python" -B "$bench/rivals_page.py" \
 	"$bench/canned.json" "$work/none"
