@@ -21,7 +21,7 @@ says() {
 
 draw "$bench/canned_rivals.json"
 ok $? "a page is made of a run" || diag "$(cat "$work/out")"
-says "| | first sample, ms | cold, 2 | warm, 1 | warm, 2 | warm, 4 | decoded, 2 | memory, MB |" \
+says "| contender | first sample, ms | cold, 2 | warm, 1 | warm, 2 | warm, 4 | decoded, 2 | memory, MB |" \
 	"the table has a column for each row of the run"
 says "| granaryfs, tar, bare | 50.0 | **950** | 500 | 1,000 | 2,000 | **99.0** | 50.0 |" \
 	"medians, the best of a column bold"
