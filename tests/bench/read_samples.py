@@ -8,9 +8,9 @@ KIND is files, lmdb, arrow, hdf5 or webdataset. LIST has a line for each item: t
 a file or of a shard, or the number of a sample in PATH. Each process reads its part of the
 shuffled list, once or again and again, for at most SECONDS. Words:
 
-    list      the tree below PATH is listed first, as ImageFolder does
-    decode    JPEGs are decoded, and scaled to 224 x 224
-    check     a checksum is computed
+    list=ROOT    the tree is listed first, as ImageFolder does
+    decode       JPEGs are decoded, and scaled to 224 x 224
+    check        a checksum is computed
 
 Prints "ready" when modules are imported and processes wait, and begins at a line on
 standard input. Then prints {files, bytes, checksum, ended}: `ended` is monotonic time.
@@ -129,8 +129,8 @@ def main():
         children[-1].start()
     print("ready", flush=True)
     sys.stdin.readline()
-    if "list" in words:
-        for _ in os.walk(path):
+    for root in (word[5:] for word in words if word.startswith("list=")):
+        for _ in os.walk(root):
             pass
     gate.wait(60)
     found = [next_of(out, children) for _ in children]

@@ -21,7 +21,7 @@ says() {
 
 draw "$bench/canned_rivals.json"
 ok $? "a page is made of a run" || diag "$(cat "$work/out")"
-says "| | first sample, ms | cold, 2 | warm, 1 | warm, 2 | warm, 4 | decoded, 2 | memory, MB |" \
+says "| contender | first sample, ms | cold, 2 | warm, 1 | warm, 2 | warm, 4 | decoded, 2 | memory, MB |" \
 	"the table has a column for each row of the run"
 says "| granaryfs, tar, bare | 50.0 | **950** | 500 | 1,000 | 2,000 | **99.0** | 50.0 |" \
 	"medians, the best of a column bold"
@@ -96,11 +96,26 @@ sys.path.insert(0, sys.argv[1])
 import chart
 from rival_contenders import LIBRARIES, Environment, rivals
 from rivals_words import HOW
-made = rivals(None, None, Environment(""))
+here = Environment("")
+assert here.python == sys.executable and here.lacking(["sys", "no_such"]) == ["no_such"]
+made = rivals(None, None, here)
 assert [rival.name for rival in made if rival.name not in HOW] == []
 assert set(HOW) == {rival.name for rival in made}
 assert all(6.6 * len(name + " (no shield)" * ("shielded" in name)) + 16 < chart.LEFT
            for name in HOW)' "$bench"
+
+check "docs/RIVALS.md and its charts are what is made of the results beside them" \
+	"$python" -B "$bench/rivals_page.py" "$abs_top_srcdir/docs/bench/rivals/results.json" \
+	"$work/kept"
+check "the page is the one that is kept" \
+	cmp "$work/kept/RIVALS.md" "$abs_top_srcdir/docs/RIVALS.md"
+check "the charts, too" \
+	diff -r "$work/kept/bench/rivals" "$abs_top_srcdir/docs/bench/rivals"
+
+check "where no environment can be made the run goes on without it" \
+	env PYTHON=false sh "$bench/rivals-environment" "$bench/rivals.lock" "$work/environment"
+[ ! -e "$work/environment" ]
+ok $? "and nothing of it is left"
 
 refuse "results without the suite are refused" "$python" -B "$bench/rivals_page.py" \
 	"$bench/canned.json" "$work/none"
@@ -128,7 +143,7 @@ try:
             assert found["ended"] > start
             return found
     agree(read(2, 60, "once", "check"), 40, files.bytes(), files.checksum())
-    assert read(1, 0, "repeat")["files"] == 1
+    assert read(1, 0, "repeat", "list=" + root)["files"] == 1
     assert read(2, 0.3, "repeat")["files"] > 40
     with open(os.path.join(root, files.names[3]), "r+b") as file:
         file.write(b"other bytes")

@@ -43,5 +43,5 @@ def quick_settings():
                     array_rows=500,
                     larger_files=4000, many_files=128_000, idle_seconds=10,
                     scale_files=1_420_000, scale_rate=160_000, scale_throttled=5000,
-                    scale_walked=128_000, pack_files=4000, samples=1000, rival_rounds=1,
-                    rival_cold_rounds=1, rival_seconds=0.5, rival_cold_seconds=5)
+                    scale_walked=128_000, pack_files=4000, samples=1000, rival_rounds=2,
+                    rival_cold_rounds=2, rival_seconds=0.5, rival_cold_seconds=5)

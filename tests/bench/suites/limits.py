@@ -21,20 +21,30 @@ MOUNTS, ARCHIVES = 4, 4
 TOGETHER = "granaryfs, %d mounts" % MOUNTS
 LIMIT = 1024 * MIB
 SIZE = 110000    # bytes of a file
+# by whether files are listed before they are read
+WORDS = {True: ("", "listed first"), False: ("-unlisted", "not listed")}
 
 
-def first_epoch(bench):
+def list_files(bench, root, groups):
+    """As ImageFolder does: the kernel knows the inodes afterwards."""
+    bench.work.run(["find", root, "-type", "f"], 600, groups)
+
+
+def first_epoch(bench, listed):
     """Of a data set that fits: held against reading the archive in order."""
     files = bench.data.get("photos")
     epoch = Epoch(bench, files)
     limit = int(files.bytes() / SHARE)
-    row = bench.row("limits", "limits-first", "first epoch, random, %d files of 110 kB, "
-                    "throttled; a memory cgroup of %d MiB, defaults, index present"
-                    % (len(files), limit / MIB), READER, "seconds", better="less")
-    memory = Memory(bench.work, limit, "outside-job")
+    row = bench.row("limits", "limits-first" + WORDS[listed][0], "first epoch, random, %d files "
+                    "of 110 kB, %s, throttled; a memory cgroup of %d MiB, defaults, index "
+                    "present" % (len(files), WORDS[listed][1], limit / MIB), READER, "seconds",
+                    better="less")
+    memory = Memory(bench.work, limit, "outside-job" + WORDS[listed][0])
 
     def once(contender, number):
         def epoch_of(groups):
+            if listed:
+                list_files(bench, contender.root, groups)
             found = bench.readers.c(epoch.list(contender), number, 2, groups=groups)
             agree(found, *epoch.expected(contender))
         return throttled(bench, contender, files.bytes(), epoch_of, [memory])[0]
@@ -43,8 +53,9 @@ def first_epoch(bench):
     contenders += bench.others(files, "tree")
     bench.turns(row, verified(bench, row, contenders, epoch), bench.settings.cold_rounds, once)
     for kind in (BARE, SHIELDED):
-        report.target(row, "first epoch outside a job, defaults, %s, of bytes / rate" % kind,
-                      kind, os.path.getsize(files.tar) / (bench.settings.mib * MIB), "<=", 1.1,
+        report.target(row, "first epoch outside a job, defaults, %s, %s, of bytes / rate"
+                      % (WORDS[listed][1], kind), kind,
+                      os.path.getsize(files.tar) / (bench.settings.mib * MIB), "<=", 1.1,
                       kind == SHIELDED)
 
 
@@ -69,21 +80,20 @@ def oom_kills(memory):
     return int(words.get("oom_kill", 0))
 
 
-def many_mounts(bench):
+def many_mounts(bench, parts, listed):
     """An epoch over all of them, and no process killed for memory."""
-    count = bench.settings.larger_files // MOUNTS
-    parts = [Part(bench.work, number, count) for number in range(MOUNTS)]
+    count = len(parts[0])
     mounts = [bench.granaryfs(BARE, part.tar, name="part-%d" % number)
               for number, part in enumerate(parts)]
     size = sum(part.bytes() for part in parts)
-    what = ("%d mounts of %d archives each, %d MiB in all, a memory cgroup of %d MiB, defaults"
-            % (MOUNTS, ARCHIVES, size / MIB, LIMIT / MIB))
-    row = bench.row("limits", "limits-mounts", "epoch, random: " + what,
+    what = ("%d mounts of %d archives each, %d MiB in all, %s, a memory cgroup of %d MiB, defaults"
+            % (MOUNTS, ARCHIVES, size / MIB, WORDS[listed][1], LIMIT / MIB))
+    row = bench.row("limits", "limits-mounts" + WORDS[listed][0], "epoch, random: " + what,
                     "C: open, fstat, read to the end, close; %d processes; seconds with the "
                     "mounts" % MOUNTS, "seconds", better="less")
-    killed = bench.row("limits", "limits-oom", what, "oom_kill of the cgroup", "kills",
+    killed = bench.row("limits", "limits-oom" + WORDS[listed][0], what, "oom_kill of the cgroup", "kills",
                        better="less")
-    memory = Memory(bench.work, LIMIT, "mounts")
+    memory = Memory(bench.work, LIMIT, "mounts" + WORDS[listed][0])
 
     def mounted(reader):
         drop_caches()
@@ -91,6 +101,8 @@ def many_mounts(bench):
             start = time.monotonic()
             for mount in mounts:
                 mount.mount([memory])
+                if listed:
+                    list_files(bench, mount.root, [memory])
             found = reader(paths(bench, parts, mounts))
             return found, time.monotonic() - start
         finally:
@@ -98,22 +110,22 @@ def many_mounts(bench):
                 mount.unmount()
 
     def verify(_):
-        found, _ = mounted(lambda listed: bench.readers.python(
-            "files", listed, 0, MOUNTS, "check", groups=[memory]))
+        found, _ = mounted(lambda path: bench.readers.python(
+            "files", path, 0, MOUNTS, "check", groups=[memory]))
         agree(found, MOUNTS * count, size, sum(mixed(i, crc) for i, crc in enumerate(
             crc for part in parts for crc in part.crcs)) & MASK)
 
     def once(_, number):
-        found, seconds = mounted(lambda listed: bench.readers.c(
-            listed, number, MOUNTS, groups=[memory]))
+        found, seconds = mounted(lambda path: bench.readers.c(
+            path, number, MOUNTS, groups=[memory]))
         agree(found, MOUNTS * count, size)
         return seconds
     together = Folder(TOGETHER, "")
     bench.attempt(row, together, verify)
     bench.turns(row, [together], bench.settings.cold_rounds, once)
     report.series_of(killed, TOGETHER)["values"].append(oom_kills(memory))
-    report.target(killed, "%d mounts in %d MiB, processes killed" % (MOUNTS, LIMIT / MIB),
-                  TOGETHER, None, "==", 0)
+    report.target(killed, "%d mounts in %d MiB, %s, processes killed"
+                  % (MOUNTS, LIMIT / MIB, WORDS[listed][1]), TOGETHER, None, "==", 0)
 
 
 def paths(bench, parts, mounts):
@@ -126,5 +138,9 @@ def paths(bench, parts, mounts):
 
 
 def limits(bench):
-    first_epoch(bench)
-    many_mounts(bench)
+    for listed in (True, False):
+        first_epoch(bench, listed)
+    count = bench.settings.larger_files // MOUNTS
+    parts = [Part(bench.work, number, count) for number in range(MOUNTS)]
+    for listed in (True, False):
+        many_mounts(bench, parts, listed)

@@ -35,7 +35,7 @@ class Runs:
         with open(path, "w", encoding="utf-8") as out:
             out.writelines(line + "\n" for line in rival.lines(self.files, names))
         return SampleReader(self.bench.work, self.environment.python, [
-            rival.kind, rival.path or rival.contender.root, path, seed, processes, seconds, *how])
+            rival.kind, rival.path or "-", path, seed, processes, seconds, *how])
 
     def verify(self, rival):
         """Every byte, or some samples of those that are slow."""
@@ -136,7 +136,7 @@ def cold_epochs(bench, row, memory, runs, there):
     count, limit = len(runs.files), bench.settings.rival_cold_seconds
 
     def once(rival, number):
-        how = ["list"] if rival.kind == "files" else []
+        how = ["list=" + rival.contender.root] if rival.kind == "files" else []
         found, seconds, peak = runs.cold(rival, runs.files.names, number, 2, limit, *how)
         contender = rival.contender
         contender.note = rival.note
@@ -186,15 +186,15 @@ def suite_rows(bench, files):
             % (data, slow), READS % "2 processes" + "; with the mount, and a listing of all "
             "files where there are files", "samples/s",
             "First epoch from storage of %d MiB/s, 2 processes: samples/s" % settings.mib),
-        row("memory", "own memory of reader and daemon in that epoch", "Pss_Anon + Pss_Shmem",
-            "MB", "Memory in that epoch, beside the page cache: MB", "less"),
+        row("memory", "the most memory that readers and daemon had of their own in the first "
+            "epoch", "Pss_Anon + Pss_Shmem, and files in /dev/shm", "MB", "Memory in the first epoch, beside the page cache: MB", "less"),
         row("decode", "%s, warm, random" % data, READS % "2 processes" + ", decoded by Pillow "
             "and scaled to 224 x 224", "samples/s", "Warm, decoded, 2 processes: samples/s"),
-        *[row("warm%d" % workers, "%s, warm, random" % data, READS % counted(workers),
-              "samples/s", "Warm, %s: samples/s" % counted(workers)) for workers in WORKERS]]
+        *[row("warm%d" % workers, "%s, warm, random" % data, READS % in_words(workers),
+              "samples/s", "Warm, %s: samples/s" % in_words(workers)) for workers in WORKERS]]
 
 
-def counted(workers):
+def in_words(workers):
     return "1 process" if workers == 1 else "%d processes" % workers
 
 
