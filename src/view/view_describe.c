@@ -224,7 +224,12 @@ static void note_maps(const struct view *view, struct findings *findings)
 /* Of files, in which there are no arrays whatever was asked for. */
 static bool is_archive(const struct index_summary *summary)
 {
-	return strcmp(summary->format, "tar") == 0 || strcmp(summary->format, "squashfs") == 0;
+	static const char *const archives[] = { "tar", "squashfs", "zip" };
+
+	for (size_t i = 0; i < sizeof(archives) / sizeof(*archives); i++)
+		if (strcmp(summary->format, archives[i]) == 0)
+			return true;
+	return false;
 }
 
 void view_describe(const struct view *view, struct index_summary *summary)

@@ -9,7 +9,7 @@
 need_built squashfs deflate zstd hdf5
 need_fuse
 need_python h5py numpy
-need tar mksquashfs timeout
+need tar mksquashfs timeout zip
 rot=$abs_top_srcdir/tests/mount/rot.py
 tree=$work/tree
 
@@ -24,6 +24,7 @@ make_sources() {
 	mksquashfs tree zstd.squashfs -comp zstd -noappend -no-progress -quiet ||
 		bail "no squashfs image"
 	"$python" "$rot" hdf5 "$tree" c.h5 || bail "no HDF5 file"
+	(cd tree && zip -q0 ../stored.zip d/* && zip -q ../deflate.zip d/*) || bail "no zip"
 }
 
 # flip ARCHIVE FOLDER SHARE
@@ -79,4 +80,11 @@ all_ways "a tar in a tar" nested.tar inner 1
 all_ways "squashfs, stored" stored.squashfs "" 1
 all_ways "squashfs, zstd" zstd.squashfs "" 1
 all_ways "HDF5, chunks with lzf" c.h5 "" 2
+for zip in stored deflate; do
+	most=1
+	[ $zip = stored ] || most=160
+	check "zip, $zip: indexed" "$granary" index -q --checksums "$zip.zip"
+	# deflated, a file is one chunk, of up to 153 blocks
+	rots "zip, $zip" "$zip.zip" "" "$most" prefetch=off,cache=1M 0.5
+done
 finish

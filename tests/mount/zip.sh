@@ -167,6 +167,11 @@ encodings() {
 		is "$(cat "$mnt/数据/图像.jpg")" 1 "names in GBK are read in the sandbox"
 		umount_ok "$mnt" "names in GBK: unmounted"
 	}
+	tar -C "$work" -cf "$work/gbk.tar" gbk.zip
+	is "$("$granary" ls -o index=off,names_encoding=GBK "$work/gbk.tar" gbk/数据 2>&1)" \
+		"gbk/数据/图像.jpg" "names of a zip in a tar, without a note"
+	says 0 "view=arrays does nothing here" "a zip has no arrays" \
+		"$granary" info -o index=off,view=arrays "$work/gbk.zip"
 	says 3 "is no text in SHIFT-JIS" "another encoding is an error" \
 		"$granary" ls -o index=off,names_encoding=SHIFT-JIS "$work/gbk.zip"
 	says 0 "1 members have a later one of the same name, which is shown (twice, for one)" \
