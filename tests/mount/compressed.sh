@@ -93,6 +93,24 @@ repacks() {
 	umount_ok "$mnt"
 }
 
+# packs NAME PROGRAM OPTIONS...: granary's own, read by the program and entered everywhere
+packs() {
+	local name=$1 program=$2
+	shift 2
+	check "$name: packed" "$granary" pack --quiet --no-index "$@" "$work/tree" "$work/$name" ||
+		return
+	check "$name: tar reads it" bash -c "$program -dc '$work/$name' | tar -tf - >'$work/listed'"
+	shows "$name" . "$name"
+	"$granary" info -o index=off "$work/$name" >"$work/said"
+	check "$name: entered each MiB" grep -q "at most 1.0 MiB" "$work/said"
+}
+
+try_packing() {
+	packs packed.tar.gz gzip --compress gzip:1
+	packs packed.tar.zst zstd
+	packs packed.tar.xz xz --compress xz:0
+}
+
 try_repacking() {
 	cd "$work" || bail "no folder"
 	mkdir large
@@ -182,6 +200,7 @@ try_rot() {
 
 make_tree
 try_writers
+try_packing
 try_repacking
 try_stacks
 try_damage
