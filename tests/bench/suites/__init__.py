@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The suites by their names, in the order in which they run."""
 from suites.cold import cold
+from suites.compressed import compressed
 from suites.daemon import idle, memory
 from suites.decode import decode
 from suites.hdf5 import hdf5
@@ -16,4 +17,5 @@ from suites.warm import warm
 
 SUITES = {"warm": warm, "loaders": loaders, "cold": cold, "large": large, "decode": decode,
           "larger": larger, "push": push, "hdf5": hdf5, "memory": memory, "idle": idle,
-          "scale": scale, "walk": walk, "pack": packing, "sums": sums}
+          "scale": scale, "walk": walk, "pack": packing, "sums": sums,
+          "compressed": compressed}
