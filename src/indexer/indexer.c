@@ -76,7 +76,11 @@ static int scan_job(struct job *job, struct error *e)
 		entries_forbid_duplicates(job->scan.entries);
 	err = format_scan(job->format, &job->scan, e);
 	err = stream_job_end(job, err, e);
-	return err ? err : indexer_add_samples(job, e);
+	if (!err)
+		err = indexer_add_samples(job, e);
+	if (!err)
+		stream_job_describe(job);
+	return err;
 }
 
 static int probe_and_scan(struct job *job, struct error *e)

@@ -131,8 +131,23 @@ int stream_job_end(struct job *job, int err, struct error *e)
 	if (err)
 		return err;
 	report_ignored(job);
-	decoded_describe(job->stream, job->scan.detail, sizeof(job->scan.detail));
 	return 0;
+}
+
+void stream_job_describe(struct job *job)
+{
+	char before[sizeof(job->scan.detail)];
+	size_t n;
+
+	if (!job->stream)
+		return;
+	memcpy(before, job->scan.detail, sizeof(before));
+	decoded_describe(job->stream, job->scan.detail, sizeof(job->scan.detail));
+	n = strlen(job->scan.detail);
+	if (*before && n + 2 + strlen(before) < sizeof(job->scan.detail)) {
+		memcpy(job->scan.detail + n, "; ", 2);
+		memcpy(job->scan.detail + n + 2, before, strlen(before) + 1);
+	}
 }
 
 uint64_t stream_job_passed(struct job *job)

@@ -22,6 +22,9 @@ int stream_job_enter(struct job *job, const unsigned char *head, size_t n, struc
  */
 int stream_job_end(struct job *job, int err, struct error *e);
 
+/* Puts the stream before what is said of the format for `granary info`. */
+void stream_job_describe(struct job *job);
+
 /* For the progress: bytes of a shard's stream that were decoded since the last call; 0 of
    jobs inside it. */
 uint64_t stream_job_passed(struct job *job);

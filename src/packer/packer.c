@@ -15,6 +15,7 @@
 #include "os/processors.h"
 #include "packer/measure.h"
 #include "packer/out_folder.h"
+#include "packer/out_format.h"
 #include "packer/out_name.h"
 #include "packer/output.h"
 #include "packer/pixels.h"
@@ -24,31 +25,16 @@
 #include "packer/shard.h"
 #include "packer/writer.h"
 
-enum { THREADS_MOST = 16, NAME_LIST_BYTES = 256 };
+enum { THREADS_MOST = 16 };
 
 /* The usual size of a WebDataset shard. */
 static const uint64_t usual_shard = 1 << 30;
-
-/* The suffix of the file's name chooses the format. */
-static const struct {
-	const char *suffix;
-	const struct writer_ops *writer;
-	bool compresses;
-} formats[] = {
-	{ ".tar", &tar_writer, false },
-	{ ".sqfs", &squashfs_writer, true },
-	{ ".squashfs", &squashfs_writer, true },
-	{ ".h5", &hdf5_writer, true },
-	{ ".hdf5", &hdf5_writer, true },
-};
-
-enum { FORMAT_COUNT = sizeof(formats) / sizeof(formats[0]) };
 
 struct packer_run {
 	const struct pack_options *options;
 	struct pack_progress *progress;
 	struct pack_result *result;
-	int format;
+	const struct out_format *format;
 	struct out_name name;
 	struct stat folder;    /* where the packed files are made */
 	struct pack_scan scan;
@@ -62,53 +48,23 @@ struct packer_run {
 	bool noted;            /* the plan's file is written */
 };
 
-static bool packer_ends_with(const char *text, const char *end)
-{
-	size_t length = strlen(text), n = strlen(end);
-
-	return length > n && strcasecmp(text + length - n, end) == 0;
-}
-
-static int find_format(struct packer_run *run, struct error *e)
-{
-	char known[NAME_LIST_BYTES] = "";
-	CLEANUP(cleanup_free) char *text = out_name_path(&run->name, 0);
-
-	if (!text)
-		return error_no_memory(e, NULL);
-	for (int i = 0; i < FORMAT_COUNT; i++) {
-		size_t used = strlen(known);
-
-		if (packer_ends_with(text, formats[i].suffix)) {
-			run->format = i;
-			return 0;
-		}
-		snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "",
-			 formats[i].suffix);
-	}
-	return error_set(e, ERROR_USAGE, EINVAL,
-			 "%s: the end of the name says what is made, and this one is not known; "
-			 "known are %s", run->options->out, known);
-}
-
 /* Rejects options that exclude each other. */
 static int check_options(const struct packer_run *run, struct error *e)
 {
 	const struct pack_options *o = run->options;
 	uint64_t named = out_name_count(&run->name);
-	const char *needs = formats[run->format].writer->needs;
+	const char *needs = run->format->writer->needs;
+	const char *fixed = run->format->compressor;
 
 	if (!needs && o->decode)
 		needs = pixels_need();
 	if (needs)
 		return error_set(e, ERROR_USAGE, ENOTSUP, "%s cannot be made: this granaryfs "
 				 "was built without %s", o->out, needs);
-	if (o->compressor && strcmp(o->compressor, "none") != 0 &&
-	    !formats[run->format].compresses)
-		return error_set(e, ERROR_USAGE, EINVAL,
-				 "%s: a compressed tar cannot be read at any place; use a "
-				 "squashfs image (.sqfs), or no --compress", o->out);
-	if (o->hdf5_layout && formats[run->format].writer != &hdf5_writer)
+	if (fixed && o->compressor && strcmp(o->compressor, fixed) != 0)
+		return error_set(e, ERROR_USAGE, EINVAL, "%s: the name of a tar says how it is "
+				 "compressed: name it .tar, .tar.gz, .tar.zst or .tar.xz", o->out);
+	if (o->hdf5_layout && run->format->writer != &hdf5_writer)
 		return error_set(e, ERROR_USAGE, EINVAL,
 				 "%s: --hdf5-layout is for HDF5 files (.h5)", o->out);
 	if (o->keep_going && o->hdf5_layout && strcmp(o->hdf5_layout, "jsc") == 0)
@@ -200,9 +156,9 @@ static int packer_check_contents(const struct packer_run *run, struct error *e)
 {
 	const struct shard_job all = { .options = run->options, .items = run->plan.items,
 				       .count = run->plan.count,
-				       .writer = formats[run->format].writer };
+				       .writer = run->format->writer };
 
-	if (formats[run->format].writer != &hdf5_writer)
+	if (run->format->writer != &hdf5_writer)
 		return 0;
 	for (size_t i = 0; i < run->plan.count; i++) {
 		if (run->plan.items[i].kind != PACK_DIRECTORY)
@@ -262,7 +218,7 @@ static uint64_t digest_of(const struct packer_run *run)
 	uint64_t hash = mix_text(plan_digest(&run->plan), PACKAGE_VERSION);
 	char numbers[64];
 
-	hash = mix_text(hash, formats[run->format].writer->name);
+	hash = mix_text(hash, run->format->writer->name);
 	hash = mix_text(hash, o->compressor ? o->compressor : "");
 	hash = mix_text(hash, o->hdf5_layout ? o->hdf5_layout : "");
 	snprintf(numbers, sizeof(numbers), "%d %d %d %lld", o->level, o->decode, o->has_epoch,
@@ -344,7 +300,7 @@ static int resume(struct packer_run *run, size_t there, struct error *e)
 				 run->result->shards.count, run->plan_path);
 	run->noted = found == RESUME_SAME;
 	return resume_mark(run->plan_path, run->result->shards.items, run->result->shards.count,
-			   formats[run->format].writer == &tar_writer, e);
+			   strcmp(run->format->suffix, ".tar") == 0, e);
 }
 
 /* The classes, one a line, in the order of their numbers. */
@@ -444,7 +400,7 @@ static uint64_t count_clamped(const struct packer_run *run)
 {
 	uint64_t n = 0;
 
-	for (size_t i = 0; formats[run->format].writer == &squashfs_writer &&
+	for (size_t i = 0; run->format->writer == &squashfs_writer &&
 			   i < run->plan.count; i++) {
 		int64_t time = run->plan.items[i].source->mtime;
 
@@ -480,7 +436,8 @@ static int pack_shard(struct packer_run *run, size_t i, struct error *e)
 	struct pack_shard *shard = &run->result->shards.items[i];
 	const struct shard_job job = {
 		.options = o, .progress = run->progress, .result = run->result,
-		.writer = formats[run->format].writer, .root = run->scan.root,
+		.writer = run->format->writer, .compressor = run->format->compressor,
+		.root = run->scan.root,
 		.items = run->plan.items + part->first, .count = part->count,
 		.decoders = run->decoders, .threads = packer_thread_count(run),
 		.newest = run->newest, .number = i,
@@ -531,7 +488,7 @@ static int run_all(struct packer_run *run, struct error *e)
 	int err = out_name_parse(run->options->out, &run->name, e);
 
 	if (!err)
-		err = find_format(run, e);
+		err = out_format_find(&run->name, run->options->out, &run->format, e);
 	if (!err)
 		err = check_options(run, e);
 	if (!err)

@@ -408,7 +408,8 @@ static int write_with(struct shard_writing *w, const struct folder_counts *split
 {
 	const struct shard_job *job = w->job;
 	const struct writer_config config = {
-		.compressor = job->options->compressor, .level = job->options->level,
+		.compressor = job->compressor ? job->compressor : job->options->compressor,
+		.level = job->options->level,
 		.threads = job->threads, .hdf5_layout = job->options->hdf5_layout,
 		.splits = splits->list.items, .split_count = splits->list.count,
 		.replace = job->options->force, .entries = job->count,

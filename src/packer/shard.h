@@ -18,6 +18,7 @@ struct shard_job {
 	struct pack_progress *progress;
 	struct pack_result *result;  /* counts packed entries, and problems */
 	const struct writer_ops *writer;
+	const char *compressor;      /* NULL: that of the options */
 	int root;                    /* the source folder */
 	const struct plan_item *items;
 	size_t count;

@@ -20,6 +20,9 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "base/cleanup.h"
+#include "packer/tar_compressor.h"
+
 enum { GATHERED_BYTES = 64 << 10, DIRECT_BYTES = 4 << 10 };
 
 struct writer {
@@ -30,6 +33,7 @@ struct writer {
 	int fd;
 	int errnum;           /* of write(2) */
 	bool discards;        /* ignore output: the file is thrown away */
+	struct tar_compressor *compressor; /* NULL: none */
 	size_t gathered;      /* bytes in `gather`: headers and small contents */
 	char gather[GATHERED_BYTES];
 };
@@ -57,15 +61,37 @@ static int write_parts(int fd, struct iovec *parts, int n)
 	return 0;
 }
 
+/* All that was gathered, and these bytes, into the compressor: 0 or -errno. */
+static int compress_with(struct writer *w, const void *bytes, size_t length)
+{
+	int err = tar_compressor_write(w->compressor, w->fd, w->gather, w->gathered);
+
+	if (!err)
+		err = tar_compressor_write(w->compressor, w->fd, bytes, length);
+	return err;
+}
+
 static int flush_with(struct writer *w, const void *bytes, size_t length)
 {
 	/* iovec has no const pointer */
 	struct iovec parts[2] = { { w->gather, w->gathered },
 				  { (void *)(uintptr_t)bytes, length } };
-	int err = write_parts(w->fd, parts, 2);
+	int err = w->compressor ? compress_with(w, bytes, length) :
+				  write_parts(w->fd, parts, 2);
 
 	w->gathered = 0;
 	w->errnum = -err;
+	return err;
+}
+
+static int write_rest(struct writer *w)
+{
+	int err = flush_with(w, NULL, 0);
+
+	if (!err && w->compressor) {
+		err = tar_compressor_end(w->compressor, w->fd);
+		w->errnum = -err;
+	}
 	return err;
 }
 
@@ -120,6 +146,7 @@ static void free_writer(struct writer *w)
 {
 	archive_entry_free(w->entry);
 	archive_write_free(w->archive);
+	tar_compressor_free(w->compressor);
 	if (w->utf8)
 		freelocale(w->utf8);
 	free(w);
@@ -141,10 +168,17 @@ static int open_tar(struct writer **out, int fd, const char *path,
 		    const struct writer_config *config, struct error *e)
 {
 	struct writer *w = calloc(1, sizeof(*w));
+	bool plain = !config->compressor || strcmp(config->compressor, "none") == 0;
 	int err;
 
 	if (!w)
 		return error_no_memory(e, NULL);
+	err = plain ? 0 : tar_compressor_new(config->compressor, config->level,
+					     &w->compressor, e);
+	if (err) {
+		free(w);
+		return err;
+	}
 	w->fd = fd;
 	w->path = path;
 	w->utf8 = utf8_locale();
@@ -256,7 +290,7 @@ static int close_tar(struct writer *w, bool complete, struct error *e)
 	}
 	if (archive_write_close(w->archive) < ARCHIVE_WARN && complete)
 		err = tar_writer_fail(w, e);
-	if (complete && !err && flush_with(w, NULL, 0) < 0)
+	if (complete && !err && write_rest(w) < 0)
 		err = tar_writer_fail(w, e);
 	free_writer(w);
 	return err;

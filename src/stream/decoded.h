@@ -62,7 +62,7 @@ uint64_t decoded_ignored(const struct decoded *decoded);
  */
 void decoded_record(const struct decoded *decoded, struct stream_record *out);
 
-/* "gzip, 1,234 points, a read decodes 1.0 MiB": for `granary info`. */
+/* "gzip, 1,234 points, a cold read decodes 1.0 MiB, at most 1.1 MiB". */
 void decoded_describe(const struct decoded *decoded, char *text, size_t room);
 
 #endif

@@ -129,8 +129,11 @@ void chunk_put(struct chunk *chunk, size_t read)
 {
 	struct cache *cache = chunk->volume->table->cache;
 
+	/* a chunk of a stream goes on with a file that lies in the next one, too */
 	if (chunk->pin)
-		cache_put_read(cache, chunk->pin, read, chunk->context->hint == READ_AHEAD);
+		cache_put_read(cache, chunk->pin, read,
+			       chunk->context->hint == READ_AHEAD &&
+				       chunk->volume->ops != &volume_stream_ops);
 	if (chunk->taken)
 		quota_release(&decoding, chunk->taken);
 }

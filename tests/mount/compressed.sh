@@ -93,6 +93,45 @@ repacks() {
 	umount_ok "$mnt"
 }
 
+# packs NAME PROGRAM OPTIONS...: granary's own, read by the program and entered everywhere
+packs() {
+	local name=$1 program=$2
+	shift 2
+	check "$name: packed" "$granary" pack --quiet --no-index "$@" "$work/tree" "$work/$name" ||
+		return
+	check "$name: tar reads it" bash -c "$program -dc '$work/$name' | tar -tf - >'$work/listed'"
+	shows "$name" . "$name"
+	"$granary" info -o index=off "$work/$name" >"$work/said"
+	check "$name: entered each MiB" grep -q "at most 1.0 MiB" "$work/said"
+}
+
+# Samples side by side, whose labels are read from the streams.
+try_shards() {
+	local i shard
+	mkdir "$work/samples"
+	for ((i = 0; i < 60; i++)); do
+		head -c 30000 /dev/urandom >"$work/samples/$i.jpg"
+		echo $((i % 3)) >"$work/samples/$i.cls"
+	done
+	for shard in 0 1; do
+		(cd "$work/samples" && tar --sort=name -cf "$work/shard-$shard.tar" "$shard"*)
+		gzip -k "$work/shard-$shard.tar"
+	done
+	"$granary" extract -o index=off "$work/shard-{0..1}.tar" "$work/plain-shards" 2>/dev/null
+	check "shards: extracted" "$granary" extract -o index=off "$work/shard-{0..1}.tar.gz" \
+		"$work/gzip-shards"
+	check "shards: the same as uncompressed" diff -r "$work/plain-shards" "$work/gzip-shards"
+	is "$(find "$work/gzip-shards" -name '*.jpg' | wc -l)" 12 "shards: all images"
+	says 0 "gzip, 1 points, a cold read decodes" "shards: info tells the cost" \
+		"$granary" info -o index=off "$work/shard-{0..1}.tar.gz"
+}
+
+try_packing() {
+	packs packed.tar.gz gzip --compress gzip:1
+	packs packed.tar.zst zstd
+	packs packed.tar.xz xz --compress xz:0
+}
+
 try_repacking() {
 	cd "$work" || bail "no folder"
 	mkdir large
@@ -182,6 +221,8 @@ try_rot() {
 
 make_tree
 try_writers
+try_shards
+try_packing
 try_repacking
 try_stacks
 try_damage

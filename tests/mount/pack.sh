@@ -140,7 +140,7 @@ existing() {
 	refused 1 "folder" "a folder of that name" pack --force "$work/small" "$work/place/folder.tar"
 	refused 1 "known" "a name that says nothing" pack "$work/small" "$work/place/x.zip"
 	refused 1 "pattern" "shards of one file" pack --shards 3 "$work/small" "$work/place/y.tar"
-	refused 1 "compressed" "a compressed tar" \
+	refused 1 "says how it is compressed" "a compressed tar that is not called so" \
 		pack --compress zstd "$work/small" "$work/place/y.tar"
 	refused 2 "name the folder" "a source that is not there" \
 		pack "$work/nothing" "$work/place/y.tar"

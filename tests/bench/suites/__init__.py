@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The suites by their names, in the order in which they run."""
 from suites.cold import cold
+from suites.compressed import compressed
 from suites.daemon import idle, memory
 from suites.decode import decode
 from suites.hdf5 import hdf5
@@ -21,6 +22,6 @@ from suites.zips import zips
 SUITES = {"warm": warm, "shield": shield, "loaders": loaders, "cold": cold, "large": large,
           "decode": decode, "larger": larger, "limits": limits, "push": push, "hdf5": hdf5,
           "memory": memory, "idle": idle, "scale": scale, "walk": walk, "pack": packing,
-          "sums": sums, "zip": zips}
+          "sums": sums, "zip": zips, "compressed": compressed}
 # Those that run when they are named.
 NAMED = {"rivals": rivals_suite}

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Compressed tars beside the programs that unpack them: indexing, the first epoch, one file."""
+import os
+import time
+
+import report
+from bench_run import SWEEP
+from contenders import Folder
+from epoch import Epoch, verified
+from granaryfs import BARE, GRANARY
+from suites.decode import at_first
+from work import read_through
+
+INDEX, TEST, UNPACK = "granary index", "gzip -t", "gzip -dc >/dev/null"
+GZIP, ZSTD = "granaryfs-bare, tar.gz", "granaryfs-bare, tar.zst"
+TAR = "granaryfs-bare, tar"
+ONE_FILE = 1 / 1500
+
+
+def packed(files, suffix, command):
+    return files.once("packed" + suffix, lambda path: files.work.run(
+        ["sh", "-c", command + ' <"$1" >"$2"', "sh", files.tar, path], 1200), files.work.dir)
+
+
+def seconds_of(bench, path, command):
+    """The file is in the page cache."""
+    bench.work.run(read_through(path))
+    start = time.monotonic()
+    bench.work.run(command, 1200)
+    return time.monotonic() - start
+
+
+def indexing(bench, kind, most):
+    files = bench.data.get(kind)
+    path = packed(files, ".tar.gz", "gzip")
+    index = files.work.path("compressed.gidx")
+    row = bench.row("compressed", "gzip-index-" + kind, "index of a tar.gz of %d %s of %d kB, in "
+                    "the page cache" % (len(files), kind, files.sizes[0] // 1000),
+                    "the command", "seconds", better="less")
+    commands = {INDEX: [GRANARY, "index", "--quiet", "--force", "-o", "index=" + index, path],
+                TEST: ["gzip", "-t", path]}
+
+    def once(contender, _):
+        if os.path.exists(index):
+            os.unlink(index)
+        return seconds_of(bench, path, commands[contender.name])
+    bench.turns(row, [Folder(name, "") for name in commands], bench.settings.cold_rounds, once)
+    report.target(row, "index of a tar.gz of %s, time of gzip -t" % kind, INDEX, TEST, "<=", most)
+
+
+def first_epoch(bench):
+    files = bench.data.get("photos")
+    epoch = Epoch(bench, files)
+    path = packed(files, ".tar.gz", "gzip")
+    row = bench.row("compressed", "gzip-first", "tar.gz of %d files of %d kB in the page cache, "
+                    "fresh mount, first epoch, random" % (len(files), files.sizes[0] // 1000),
+                    "C: open, fstat, read to the end, close; 2 processes", "seconds",
+                    better="less")
+
+    def once(contender, number):
+        if contender.name == UNPACK:
+            return seconds_of(bench, path, ["sh", "-c", 'gzip -dc "$1" >/dev/null', "sh", path])
+        return len(files) / at_first(bench, contender, path, lambda c: epoch.c(2)(c, number))
+    ours = verified(bench, row, [bench.granaryfs(BARE, path, *SWEEP, name=GZIP).index()], epoch)
+    bench.turns(row, ours + [Folder(UNPACK, "")], bench.settings.cold_rounds, once)
+    report.target(row, "tar.gz, first epoch, 2 C processes, time of gzip -dc", GZIP, UNPACK, "<=",
+                  0.45)
+
+
+def frames_epoch(bench):
+    files = bench.data.get("photos")
+    epoch = Epoch(bench, files)
+    path = packed(files, ".tar.zst", "pzstd -q")
+    row = bench.row("compressed", "zstd-first", "tar.zst of pzstd, %d files of %d kB, in the page "
+                    "cache, fresh mount, first epoch, random"
+                    % (len(files), files.sizes[0] // 1000),
+                    "C: open, fstat, read to the end, close; 2 processes", "seconds",
+                    better="less")
+
+    def once(contender, number):
+        return len(files) / at_first(bench, contender, contender.packed,
+                                     lambda c: epoch.c(2)(c, number))
+    contenders = [bench.granaryfs(BARE, each, *SWEEP, name=name).index()
+                  for each, name in ((path, ZSTD), (files.tar, TAR))]
+    bench.turns(row, verified(bench, row, contenders, epoch), bench.settings.cold_rounds, once)
+    report.target(row, "tar.zst, first epoch, 2 C processes, time of the tar's", ZSTD, TAR, "<=",
+                  1.3)
+
+
+def one_file(bench):
+    files = bench.data.get("photos")
+    epoch = Epoch(bench, files)
+    path = packed(files, ".tar.gz", "gzip")
+    row = bench.row("compressed", "gzip-one", "one file of a tar.gz of %d MB, nothing decoded yet"
+                    % (os.path.getsize(path) // 1000000), "open, read to the end, close",
+                    "seconds", better="less")
+
+    def once(contender, number):
+        if contender.name == TEST:
+            return seconds_of(bench, path, ["gzip", "-t", path])
+        return at_first(bench, contender, path, lambda c: read_one(epoch.list(c), number))
+    ours = [bench.granaryfs(BARE, path, "prefetch=off", name=GZIP).index()]
+    bench.turns(row, verified(bench, row, ours, epoch) + [Folder(TEST, "")],
+                bench.settings.cold_rounds, once)
+    report.target(row, "one file of a tar.gz, time of gzip -t", GZIP, TEST, "<=", ONE_FILE)
+
+
+def read_one(listed, number):
+    """The path is looked up before: it takes no byte of the archive."""
+    with open(listed, encoding="utf-8") as names:
+        paths = names.read().splitlines()
+    path = paths[(number * 7919 + 1234) % len(paths)]
+    os.stat(path)
+    start = time.monotonic()
+    with open(path, "rb") as file:
+        file.read()
+    return time.monotonic() - start
+
+
+def compressed(bench):
+    indexing(bench, "photos", 0.9)
+    indexing(bench, "texts", 1.2)
+    first_epoch(bench)
+    frames_epoch(bench)
+    one_file(bench)
