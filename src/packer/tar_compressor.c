@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "config.h"
-#include "os/write_whole.h"
+#include "os/whole.h"
 
 #if WITH_ZLIB
 #include <zlib.h>
