@@ -6,6 +6,8 @@ import numpy as np
 from hdf5_write import (
     RANDOM, ROWS, encoded, expect, noise, npy, numbers, pnm, put_rows, split_attribute)
 
+UNLABELLED = -2**63  # a row without a label
+
 
 def label_kinds(file):
     """Whole floats, one-hot rows, bools; in columns, rows and with ones behind."""
@@ -35,15 +37,20 @@ def label_kinds(file):
 
 
 def no_label_kinds(file):
-    """Floats that are not whole, rows with two ones or none, NaN: no labels."""
+    """Floats that are not whole, rows with two ones: no labels. NaN, zeros: no label of a row."""
     rows, lines = encoded(4), []
-    for name, labels in {"half": [0, 1, .5, 1], "nan": [0, 1, np.nan, 1], "large": [0, 1, 1e300, 1],
+    for name, labels in {"half": [0, 1, .5, 1], "large": [0, 1, 1e300, 1],
                          "two": [[1, 0], [0, 1], [1, 1], [1, 0]],
-                         "none": [[1, 0], [0, 0], [1, 0], [1, 0]],
                          "three": [[1, 0], [0, 2], [1, 0], [1, 0]]}.items():
         put_rows(file, name + "/images", rows)
         file[name]["labels"] = np.array(labels, "f8")
         lines += expect(name, "images", rows)
+    for name, labels, values in (("nan", [0, 1, np.nan, 1], [0, 1, UNLABELLED, 1]),
+                                 ("none", [[1, 0], [0, 0], [1, 0], [1, 0]],
+                                  [0, UNLABELLED, 0, 0])):
+        put_rows(file, name + "/images", rows)
+        file[name]["labels"] = np.array(labels, "f8")
+        lines += expect(name, "images", rows, "labels", values)
     return lines
 
 
