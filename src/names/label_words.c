@@ -26,8 +26,8 @@ static const char *const file_lists[] = { "filenames", "filename", "file_names",
 
 /* Of rows, besides the word for the split. */
 static const char *const index_words[] = {
-	"idx", "idxs", "index", "indices", "indexes", "inds", "id", "ids", "rows", "split",
-	"splits",
+	"idx", "idxs", "index", "indices", "indexes", "inds", "id", "ids", "rows", "keys",
+	"names", "files", "split", "splits",
 };
 
 /* In names of arrays these are splits, too; folders that are called so may be classes. */
@@ -262,7 +262,7 @@ bool name_is_split_column(const char *name)
 
 bool name_may_say_split(const char *name)
 {
-	static const char *const beside[] = { "is", "in", "mask", "flag" };
+	static const char *const beside[] = { "is", "in", "or", "mask", "flag" };
 	unsigned splits = 0, words = 0, others = 0;
 	const char *at = name;
 	struct word word;
@@ -272,7 +272,7 @@ bool name_may_say_split(const char *name)
 		others += label_words_find(beside, COUNT(beside), word.text, word.length) >= 0;
 	}
 	return title_rank(TITLE_SPLIT, name, strlen(name)) >= 0 ||
-	       (splits == 1 && others == 1 && words == 2);
+	       (splits >= 1 && others <= 1 && splits + others == words);
 }
 
 bool name_is_split_list(const char *name, char out[SPLIT_BYTES])

@@ -264,6 +264,22 @@ static void note_split(const char *name, const struct pyjson_value *item,
 		snprintf(out, WDS_SPLIT_BYTES, "%.15s: %.*s", name, (int)item->size, item->text);
 }
 
+/* "meta": {"split": "train"} */
+static void find_nested_split(const struct pyjson_value *object, char out[WDS_SPLIT_BYTES])
+{
+	struct pyjson_walk walk = pyjson_items(object);
+	struct pyjson_value key, item;
+	char name[SPLIT_BYTES];
+
+	while (walk.keys && pyjson_next(&walk, &key, &item)) {
+		if (key.size - 2 >= sizeof(name) || item.kind == PYJSON_NULL ||
+		    item.kind >= PYJSON_ARRAY)
+			continue;
+		snprintf(name, sizeof(name), "%.*s", (int)(key.size - 2), key.text + 1);
+		note_split(name, &item, out);
+	}
+}
+
 /* What else a .json says, where the label is another item. */
 static void find_others(const struct pyjson_value *root, const struct pyjson_value *taken,
 			struct wds_label *out)
@@ -273,6 +289,8 @@ static void find_others(const struct pyjson_value *root, const struct pyjson_val
 	char name[WDS_SPLIT_BYTES];
 
 	while (walk.keys && pyjson_next(&walk, &key, &item)) {
+		if (item.kind == PYJSON_OBJECT)
+			find_nested_split(&item, out->split);
 		if (key.size - 2 >= sizeof(name) || item.kind == PYJSON_NULL ||
 		    item.kind >= PYJSON_ARRAY || item.text == taken->text)
 			continue;
