@@ -19,7 +19,12 @@ static void report_map(const struct name_map *map, const char *path, struct find
 			     "'%s' has a column that says the split of each file, which is "
 			     "not used: files of all splits lie in one folder of a class; "
 			     "give a table of the rows of one split", path);
-	if (*notes->rival)
+	if (notes->hot)
+		findings_add(findings, FINDING_CHOSEN,
+			     "'%s': its %zu columns besides the names have 0 or 1, and are taken "
+			     "for a class each; labels=%s takes one of them for the labels", path,
+			     notes->hot, notes->rival);
+	else if (*notes->rival)
 		findings_add(findings, FINDING_CHOSEN,
 			     "'%s': the labels are taken from the column '%s'; '%s' could be "
 			     "meant, too: labels=%s takes it", path, notes->label, notes->rival,

@@ -41,7 +41,7 @@ struct rules {
 	VEC(struct rules_candidate) candidates; /* by key, then rank, then name */
 	VEC(struct label_mismatch) mismatches;
 	VEC(size_t) lists; /* texts that may be names of classes or files */
-	size_t split_column;
+	size_t split_column, split_texts; /* the second lists names of a split */
 	unsigned told;
 };
 
@@ -50,9 +50,7 @@ static struct catalogue_item *item_at(const struct rules *rules, size_t i)
 	return &rules->catalogue->items.items[i];
 }
 
-static void rules_report(struct rules *rules, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
+__attribute__((format(printf, 2, 3)))
 static void rules_report(struct rules *rules, const char *format, ...)
 {
 	char text[1000];
@@ -231,9 +229,8 @@ static bool is_rival(const struct rules *rules, const struct binding *b, size_t 
 {
 	const char *name = item_at(rules, i)->name;
 
-	if (b->labels == RULE_NONE)
-		return name_may_label_any(name);
-	return !is_used(rules, i) && name_class_list_rank(name) < 0 &&
+	return b->labels == RULE_NONE ? name_may_label_any(name) :
+	       !is_used(rules, i) && name_class_list_rank(name) < 0 &&
 	       (name_may_label_any(name) || name_may_be_rival(name));
 }
 
@@ -372,10 +369,10 @@ static int rules_finish(struct rules *rules, const struct label_mismatch *m)
 				     (unsigned long long)count, labels->name);
 		return 0;
 	}
-	snprintf(rules->plan->problem, sizeof(rules->plan->problem),
-		 "has %llu rows in '%.100s', and %llu labels in '%.100s': each row wants one; "
-		 "write the file again, say which labels are meant (-o labels=NAME), or leave "
-		 "them out (-o view=tree)", (unsigned long long)array->dims[0], array->name,
+	snprintf(rules->plan->problem, sizeof(rules->plan->problem), "has %llu rows in "
+		 "'%.100s', and %llu labels in '%.100s': each row wants one; write the file "
+		 "again, say which labels are meant (-o labels=NAME), or leave them out (-o "
+		 "view=tree)", (unsigned long long)array->dims[0], array->name,
 		 (unsigned long long)count, labels->name);
 	return rules->options->tree ? 0 : -EBADMSG;
 }
@@ -477,9 +474,12 @@ static int list_splits(struct rules *rules)
 		    label_rules_axis(item) >= 0 && name_is_split_list(item->name, split) &&
 		    vec_push(&rules->plan->split_lists, i) < 0)
 			return -ENOMEM;
-		if (item->type == ITEM_TEXT && label_rules_axis(item) >= 0 &&
-		    name_is_split_column(item->name))
+		if (item->type != ITEM_TEXT || label_rules_axis(item) < 0)
+			continue;
+		if (name_is_split_column(item->name))
 			rules->split_column = i;
+		else if (name_is_split_list(item->name, split))
+			rules->split_texts = i;
 	}
 	return 0;
 }
@@ -487,23 +487,23 @@ static int list_splits(struct rules *rules)
 /* Numbers, and words under a vague name, do not say for sure that they are splits. */
 static void say_unused_splits(struct rules *rules, const struct binding *b)
 {
-	const __typeof__(rules->plan->split_lists) *lists = &rules->plan->split_lists;
+	size_t list = rules->plan->split_lists.count ? rules->plan->split_lists.items[0] :
+						       rules->split_texts;
 
 	for (size_t i = 0; i < rules->catalogue->items.count; i++) {
 		const struct catalogue_item *item = item_at(rules, i);
 
-		if (i != b->labels && label_rules_may_split(item, b->rows))
+		if (i != b->labels && i != list && label_rules_may_split(item, b->rows))
 			rules_report(rules, "'%s' may say the split of each row, and is "
 				     "not used: rows of all splits lie together; -o "
 				     "labels=%s has a folder for each of its values",
 				     item->name, item->name);
 	}
-	if (lists->count && lists->count <= SPLITS_MOST)
+	if (list != RULE_NONE)
 		rules_report(rules, "'%s' may list the rows of a split, and is not used: a "
-			     "list for each split is needed, of rows of '%s', and rows of "
-			     "all splits lie together; -o view=arrays shows arrays as they "
-			     "are stored", item_at(rules, lists->items[0])->name,
-			     item_at(rules, b->array)->name);
+			     "list for each split is needed, of numbers of rows of '%s', and "
+			     "all rows lie together; -o view=arrays shows arrays as they are "
+			     "stored", item_at(rules, list)->name, item_at(rules, b->array)->name);
 }
 
 /* An array whose name says its split needs no other word for that. */
@@ -573,7 +573,7 @@ int label_rules_bind(struct catalogue *catalogue, const struct rule_options *opt
 		     struct binding_plan *out)
 {
 	struct rules rules = { .catalogue = catalogue, .options = options, .plan = out,
-			       .split_column = RULE_NONE };
+			       .split_column = RULE_NONE, .split_texts = RULE_NONE };
 	int err;
 
 	*out = (struct binding_plan){ 0 };

@@ -50,14 +50,15 @@ static void note_others(struct map_notes *notes, const struct map_value *titles,
 	char title[MAP_TITLE_BYTES];
 
 	notes->chosen |= chosen;
+	notes->hot = columns->hot ? n - 1 : 0;
 	copy_title(&titles[columns->value], notes->label);
 	for (size_t i = 0; i < n; i++) {
 		bool other = i != columns->key && i != columns->value;
 
 		copy_title(&titles[i], title);
 		notes->splits |= i != columns->value && name_may_say_split(title);
-		if (other && !chosen && !columns->hot && !*notes->rival &&
-		    (title_rank(TITLE_LABEL, title, strlen(title)) >= 0 ||
+		if (other && !chosen && !*notes->rival &&
+		    (columns->hot || title_rank(TITLE_LABEL, title, strlen(title)) >= 0 ||
 		     name_may_be_rival(title)))
 			memcpy(notes->rival, title, sizeof(title));
 	}

@@ -41,6 +41,7 @@ struct map_notes {
 	bool chosen;                 /* labels=NAME is one of them */
 	char label[MAP_TITLE_BYTES]; /* the one of the labels, */
 	char rival[MAP_TITLE_BYTES]; /* and another that may be; "": none */
+	size_t hot;                  /* columns that are a class each; `rival` is one */
 };
 
 struct map_input {

@@ -27,8 +27,8 @@ static const char *const file_lists[] = { "filenames", "filename", "file_names",
 
 /* Of rows, besides the word for the split. */
 static const char *const index_words[] = {
-	"idx", "idxs", "index", "indices", "indexes", "inds", "id", "ids", "rows", "split",
-	"splits",
+	"idx", "idxs", "index", "indices", "indexes", "inds", "id", "ids", "rows", "keys",
+	"names", "files", "split", "splits",
 };
 
 /* In names of arrays these are splits, too; folders that are called so may be classes. */
@@ -91,19 +91,28 @@ static bool begins_word(const char *at)
 	       !isdigit(here) != !isdigit(before);
 }
 
+/* How long the next run of letters or digits from *at on is; 0: there is none. */
+static size_t next_run(const char **at)
+{
+	size_t n = 1;
+
+	while (**at && !isalnum((unsigned char)**at))
+		++*at;
+	if (!**at)
+		return 0;
+	while ((*at)[n] && !begins_word(*at + n))
+		n++;
+	return n;
+}
+
 /* The next word from *at on; false: there is none. */
 static bool label_words_next_word(const char **at, struct word *out)
 {
+	size_t n = next_run(at), first = first_of_two(*at, n);
 	const char *from = *at;
-	size_t n = 1, first;
 
-	while (*from && !isalnum((unsigned char)*from))
-		from++;
-	if (!*from)
+	if (n == 0)
 		return false;
-	while (from[n] && !begins_word(from + n))
-		n++;
-	first = first_of_two(from, n);
 	if (first)
 		n = first;
 	*at = from + n;
@@ -220,10 +229,12 @@ bool name_hints_label(const char *name)
 
 bool name_may_be_rival(const char *name)
 {
+	if (!name_hints_label(name))
+		return false;
 	for (size_t i = 0; i < COUNT(no_labels); i++)
 		if (strcasestr(name, no_labels[i]) && strcmp(no_labels[i], "name") != 0)
 			return false;
-	return name_hints_label(name) && !name_hints_other(name);
+	return !name_hints_other(name);
 }
 
 bool name_hints_other(const char *name)
@@ -260,19 +271,22 @@ bool name_is_split_column(const char *name)
 	return title_is_split(name, strlen(name));
 }
 
+/* Asked of each item of each .json: no word of images or labels is looked for. */
 bool name_may_say_split(const char *name)
 {
-	static const char *const beside[] = { "is", "in", "mask", "flag" };
-	unsigned splits = 0, words = 0, others = 0;
+	static const char *const beside[] = { "is", "in", "or", "mask", "flag" };
+	unsigned splits = 0, others = 0;
 	const char *at = name;
-	struct word word;
+	size_t n;
 
-	for (; label_words_next_word(&at, &word); words++) {
-		splits += role_of_word(&word) == ROLE_SPLIT;
-		others += label_words_find(beside, COUNT(beside), word.text, word.length) >= 0;
+	for (; (n = next_run(&at)) > 0; at += n) {
+		if (split_is_word(at, n) ||
+		    label_words_find(short_splits, COUNT(short_splits), at, n) >= 0)
+			splits++;
+		else if (others++ || label_words_find(beside, COUNT(beside), at, n) < 0)
+			return title_rank(TITLE_SPLIT, name, strlen(name)) >= 0;
 	}
-	return title_rank(TITLE_SPLIT, name, strlen(name)) >= 0 ||
-	       (splits == 1 && others == 1 && words == 2);
+	return splits > 0;
 }
 
 bool name_is_split_list(const char *name, char out[SPLIT_BYTES])

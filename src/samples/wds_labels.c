@@ -250,45 +250,65 @@ static bool find_json(const struct pyjson_value *root, const struct wds_rule *ru
 	return found;
 }
 
+/* NULL: a key that is too long to say anything. */
+static const struct wds_key *look_up_key(struct wds_window *window,
+					 const struct pyjson_value *key)
+{
+	size_t n = key->size - 2;
+	struct wds_key *slot = &window->keys[(n * 7 + (unsigned char)key->text[1]) % WDS_KEYS];
+
+	if (n == 0 || n >= sizeof(slot->name))
+		return NULL;
+	if (strncmp(slot->name, key->text + 1, n) == 0 && !slot->name[n])
+		return slot;
+	snprintf(slot->name, sizeof(slot->name), "%.*s", (int)n, key->text + 1);
+	slot->split = name_may_say_split(slot->name);
+	slot->rival = strcmp(slot->name, "label") != 0 && name_may_be_rival(slot->name);
+	return slot;
+}
+
 /* An item such as "split": "train", or "is_train": true. */
-static void note_split(const char *name, const struct pyjson_value *item,
+static void note_split(const struct wds_key *key, const struct pyjson_value *item,
 		       char out[WDS_SPLIT_BYTES])
 {
 	bool text = item->kind == PYJSON_STRING;
 
-	if (item->size - 2 * text >= SPLIT_BYTES || !name_may_say_split(name))
+	if (!key->split || item->size - 2 * text >= SPLIT_BYTES)
 		return;
 	if (text && split_is_word(item->text + 1, item->size - 2))
 		snprintf(out, WDS_SPLIT_BYTES, "%.*s", (int)(item->size - 2), item->text + 1);
 	else
-		snprintf(out, WDS_SPLIT_BYTES, "%.15s: %.*s", name, (int)item->size, item->text);
+		snprintf(out, WDS_SPLIT_BYTES, "%.15s: %.*s", key->name, (int)item->size,
+			 item->text);
 }
 
-/* What else a .json says, where the label is another item. */
-static void find_others(const struct pyjson_value *root, const struct pyjson_value *taken,
-			struct wds_label *out)
+/* What else a .json says, where the label is another item; of nested ones, "meta": {"split":
+   "train"}, the split. */
+static void find_others(struct wds_window *window, const struct pyjson_value *root,
+			const struct pyjson_value *taken, bool nested, struct wds_label *out)
 {
 	struct pyjson_walk walk = pyjson_items(root);
 	struct pyjson_value key, item;
-	char name[WDS_SPLIT_BYTES];
 
 	while (walk.keys && pyjson_next(&walk, &key, &item)) {
-		if (key.size - 2 >= sizeof(name) || item.kind == PYJSON_NULL ||
-		    item.kind >= PYJSON_ARRAY || item.text == taken->text)
+		const struct wds_key *says;
+
+		if (item.kind == PYJSON_OBJECT && !nested)
+			find_others(window, &item, taken, true, out);
+		if (item.kind == PYJSON_NULL || item.kind >= PYJSON_ARRAY ||
+		    item.text == taken->text || !(says = look_up_key(window, &key)))
 			continue;
-		snprintf(name, sizeof(name), "%.*s", (int)(key.size - 2), key.text + 1);
-		note_split(name, &item, out->split);
-		if (*out->rival || item.kind == PYJSON_REAL || strcmp(name, "label") == 0 ||
-		    !name_may_be_rival(name))
+		note_split(says, &item, out->split);
+		if (nested || *out->rival || item.kind == PYJSON_REAL || !says->rival)
 			continue;
-		memcpy(out->rival, name, sizeof(name));
+		memcpy(out->rival, says->name, sizeof(out->rival));
 		out->rival_hash = item.kind == PYJSON_STRING ?
 			(uint32_t)hash_bytes(item.text, item.size, 0) | 1 : 0;
 	}
 }
 
-static int parse_json(const struct wds_rule *rule, const char *text, size_t n,
-		      struct wds_label *label, const char **why)
+static int parse_json(struct wds_window *window, const struct wds_rule *rule,
+		      const char *text, size_t n, struct wds_label *label, const char **why)
 {
 	CLEANUP(pyjson_end) struct pyjson json;
 	struct pyjson_fault fault;
@@ -304,7 +324,7 @@ static int parse_json(const struct wds_rule *rule, const char *text, size_t n,
 		return err;
 	if (!find_json(&json.root, rule, &value))
 		value = (struct pyjson_value){ .text = NULL };
-	find_others(&json.root, &value, label);
+	find_others(window, &json.root, &value, false, label);
 	return value.text ? read_json_label(&value, label, why) : 0;
 }
 
@@ -412,7 +432,7 @@ int wds_label_read(struct wds_window *window, const struct wds_rule *rule,
 	if (err)
 		return err;
 	if (rule->kind == WDS_LABEL_JSON)
-		return parse_json(rule, text, member->size, out, why);
+		return parse_json(window, rule, text, member->size, out, why);
 	if (rule->kind == WDS_LABEL_PICKLE)
 		return parse_pickle(text, member->size, out, why);
 	return parse_text(rule, text, member->size, out, why);

@@ -28,7 +28,7 @@ static int rivals_by_text(const void *left, const void *right)
 
 /* The .json of a sample whose label is in its .cls. */
 static int compare_json(struct wds_rivals *rivals, struct wds_window *window,
-			const struct wds_sample *sample, const struct wds_label *label)
+			const struct wds_sample *sample, struct wds_label *label)
 {
 	const struct wds_rule rule = { WDS_LABEL_JSON, "json", NULL, ".json" };
 	struct wds_label other;
@@ -41,6 +41,7 @@ static int compare_json(struct wds_rivals *rivals, struct wds_window *window,
 	err = wds_label_read(window, &rule, sample, &other, &why);
 	if (err && err != -EBADMSG)
 		return err;
+	memcpy(label->split, other.split, sizeof(label->split));
 	if (!err && other.kind == WDS_NUMBER && label->kind == WDS_NUMBER &&
 	    other.number != label->number && !*rivals->differs)
 		snprintf(rivals->differs, sizeof(rivals->differs), "%.*s",
@@ -50,7 +51,7 @@ static int compare_json(struct wds_rivals *rivals, struct wds_window *window,
 
 int wds_rivals_add(struct wds_rivals *rivals, struct wds_window *window,
 		   const struct wds_rule *rule, const struct wds_sample *sample,
-		   const struct wds_label *label)
+		   struct wds_label *label)
 {
 	const struct wds_rival_pair pair = { label->number, label->rival_hash };
 	size_t n = rivals->pairs.count;

@@ -28,11 +28,11 @@ struct wds_rivals {
 
 /*
  * Notes a sample's label, which was read by that rule; of the first samples, what a .json
- * says beside a .cls. 0 or a negative errno.
+ * says beside a .cls, of which label->split is filled in. 0 or a negative errno.
  */
 int wds_rivals_add(struct wds_rivals *rivals, struct wds_window *window,
 		   const struct wds_rule *rule, const struct wds_sample *sample,
-		   const struct wds_label *label);
+		   struct wds_label *label);
 
 void wds_rivals_report(struct wds_rivals *rivals, struct findings *findings);
 void wds_rivals_free(struct wds_rivals *rivals);

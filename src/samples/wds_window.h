@@ -10,13 +10,21 @@
 #ifndef GRANARY_SAMPLES_WDS_WINDOW_H
 #define GRANARY_SAMPLES_WDS_WINDOW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "samples/wds_samples.h"
 #include "source/source.h"
 
+/* What the name of a .json's item says; most samples have the same. */
+struct wds_key {
+	char name[40];
+	bool split, rival; /* it may say the split, or be another label */
+};
+
 enum {
+	WDS_KEYS = 32,
 	WDS_PAGE = 4096,
 	WDS_WINDOW = 4 * WDS_PAGE, /* what it holds at once */
 };
@@ -26,6 +34,7 @@ struct wds_window {
 	uint64_t at;
 	size_t held;
 	unsigned char bytes[WDS_WINDOW];
+	struct wds_key keys[WDS_KEYS]; /* that were asked for, each in its slot */
 };
 
 /*

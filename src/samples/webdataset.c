@@ -180,10 +180,10 @@ static int read_label(struct webdataset_scan *take, const struct wds_sample *sam
 	} else if (!err && !odd && label.kind == WDS_NONE) {
 		wds_complaint_add(&take->missing, sample->key, sample->key_length, "");
 	}
-	if (!split_is_word(sample->key, strcspn(sample->key, "/")))
-		note_split(take->findings, label.split);
 	if (!err && !take->config->labels && label.kind != WDS_NONE)
 		err = wds_rivals_add(&take->rivals, take->tar.window, rule, sample, &label);
+	if (!split_is_word(sample->key, strcspn(sample->key, "/")))
+		note_split(take->findings, label.split);
 	return err ? err : webdataset_add_record(take, &label);
 }
 

@@ -94,6 +94,13 @@ for NAME in ("train_ids", "split/train", "indices/train", "trn_rows", "train", "
             f[name], f[name.replace(split, "test")] = [0, 1], [2]
 
 
+@case("hdf5", "mixed", "list-of-names", "-", "'train_keys' may list the rows of a split")
+def list_of_names():
+    with h5py.File("a.h5", "w") as f:
+        f["images"], f["labels"] = pixels(3), [0, 1, 0]
+        f["train_keys"], f["test_keys"] = [b"a", b"b"], [b"c"]
+
+
 @case("hdf5", "mixed", "list-alone", "0:2 1:1", "'train_idx' may list the rows of a split")
 def list_alone():
     with h5py.File("a.h5", "w") as f:
@@ -405,6 +412,15 @@ for KIND, VALUES in {"is_train": (True, False), "usage": ("a", "b"), "split": (0
         tar("a.tar", [(f"{i}.{end}", body) for i in range(2) for end, body in
                       (("jpg", jpeg(i)),
                        ("json", json.dumps({"label": 0, item: values[i]}).encode()))])
+
+
+for KIND, FIRST, ITEMS in (("cls", {"cls": b"0"}, {}), ("nested", {}, {"label": 0})):
+    @case("webdataset", "mixed", f"split-item-beside-{KIND}", "0:4" if FIRST == {} else "0:6",
+          "the .json of a sample says the split 'test'")
+    def wds_split_beside(first=FIRST, items=ITEMS):
+        tar("a.tar", [(f"{i}.{end}", body) for i, split in enumerate(("train", "test"))
+                      for end, body in [("jpg", jpeg(i)), *first.items(), ("json", json.dumps(
+                          {**items, "meta": {"split": split}}).encode())]])
 
 
 @case("webdataset", "mixed", "split-item-of-one", "0:2", options="sidecars=hide")

@@ -36,7 +36,7 @@ def maps_split_flag():
     map_of("m.csv", b"file,label,is_test\n0.jpg,0,0\n1.jpg,1,0\n2.jpg,0,1\n")
 
 
-for NAME in ("Usage", "data set", "fold"):
+for NAME in ("Usage", "data set", "fold", "train", "train_or_test"):
     @case("maps", "mixed", f"split-{NAME.replace(' ', '-')}", "0:1 1:1",
           "says the split of each file", "names=m.csv")
     def maps_vague_split(name=NAME):
@@ -139,6 +139,12 @@ def maps_none_pickled():
 def maps_hot_columns():
     flat(3)
     map_of("m.csv", b"image,cat,dog\n0,1.0,0.0\n1,0.0,1.0\n2,0.0,0.0\n")
+
+
+@case("maps", "remedy", "hot-columns", "a:1 b:1", "labels=b takes one of them", "names=m.csv")
+def maps_hot_told():
+    flat(2)
+    map_of("m.csv", b"image,a,b\n0,1,0\n1,0,1\n")
 
 
 @case("maps", "same", "hot-columns-of-two", "-", "this one has other values", "names=m.csv", status=3)

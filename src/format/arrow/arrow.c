@@ -388,8 +388,11 @@ static void say_unused_splits(const struct arrow_file *file, const struct arrow_
 	for (size_t i = 0; i < file->schema.columns.count && !file->scan->rows->tree; i++) {
 		const struct arrow_column *column = &file->schema.columns.items[i];
 
-		if (!choice->splits && column != choice->labels && !column->parent &&
-		    arrow_column_can_label(column) && name_may_say_split(column->name))
+		const char *dot = column->parent ? strrchr(column->name, '.') : NULL;
+
+		if (!choice->splits && column != choice->labels && !column->part &&
+		    arrow_column_can_label(column) &&
+		    name_may_say_split(dot ? dot + 1 : column->name))
 			findings_add(file->scan->findings, FINDING_CHOSEN,
 				     "'%.60s' may say the split of each row, and is not used: rows "
 				     "of all splits lie together; labels=%.60s has a folder for "

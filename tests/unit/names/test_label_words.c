@@ -76,7 +76,9 @@ static void test_splits(void **state)
 	assert_true(name_may_say_split("test_mask"));
 	assert_true(name_may_say_split("Data Set"));
 	assert_true(name_may_say_split("fold"));
-	assert_false(name_may_say_split("train"));
+	assert_true(name_may_say_split("train"));
+	assert_true(name_may_say_split("train_or_test"));
+	assert_false(name_may_say_split("x_train"));
 	assert_false(name_may_say_split("train_labels"));
 	assert_false(name_may_say_split("mask"));
 }
