@@ -12,6 +12,8 @@ GRANARY_OPTIONAL([deflate], [DEFLATE], [libdeflate], [libdeflate], [libdeflate-d
 	[gzip in squashfs and HDF5], [libdeflate.h], [deflate], [libdeflate_zlib_decompress_ex])
 GRANARY_OPTIONAL([lz4], [LZ4], [liblz4], [lz4], [liblz4-dev], [lz4 in squashfs and HDF5, and tars compressed with it])
 GRANARY_OPTIONAL([zstd], [ZSTD], [libzstd], [zstd], [libzstd-dev], [zstd in squashfs and HDF5, and tars compressed with it])
+GRANARY_OPTIONAL([bzip2], [BZIP2], [bzip2], [bzip2], [libbz2-dev], [tars compressed with bzip2],
+	[bzlib.h], [bz2], [BZ2_bzBuffToBuffDecompress])
 GRANARY_OPTIONAL([lzma], [LZMA], [liblzma], [liblzma], [liblzma-dev], [xz in squashfs, and tars compressed with it])
 GRANARY_OPTIONAL([lzo], [LZO], [lzo2], [lzo], [liblzo2-dev], [lzo in squashfs])
 GRANARY_OPTIONAL([lzf], [LZF], [liblzf], [lzf], [liblzf-dev], [lzf in HDF5])
@@ -29,8 +31,8 @@ GRANARY_OPTIONAL([isal], [ISAL], [libisal >= 2.30], [ISA-L], [libisal-dev],
 
 AS_IF([test "$with_hdf5" != no], [GRANARY_QUIETEN([HDF5])])
 AS_IF([test "$with_squashfs" != no], [GRANARY_SQUASHFS])
-CODECS_CFLAGS="$DEFLATE_CFLAGS $LZ4_CFLAGS $ZSTD_CFLAGS $LZMA_CFLAGS $LZO_CFLAGS $LZF_CFLAGS $BLOSC_CFLAGS $ZLIB_CFLAGS $ISAL_CFLAGS"
-CODECS_LIBS="$DEFLATE_LIBS $LZ4_LIBS $ZSTD_LIBS $LZMA_LIBS $LZO_LIBS $LZF_LIBS $BLOSC_LIBS $ZLIB_LIBS $ISAL_LIBS"
+CODECS_CFLAGS="$DEFLATE_CFLAGS $LZ4_CFLAGS $ZSTD_CFLAGS $LZMA_CFLAGS $LZO_CFLAGS $LZF_CFLAGS $BLOSC_CFLAGS $ZLIB_CFLAGS $ISAL_CFLAGS $BZIP2_CFLAGS"
+CODECS_LIBS="$DEFLATE_LIBS $LZ4_LIBS $ZSTD_LIBS $LZMA_LIBS $LZO_LIBS $LZF_LIBS $BLOSC_LIBS $ZLIB_LIBS $ISAL_LIBS $BZIP2_LIBS"
 AC_SUBST([CODECS_CFLAGS])
 AC_SUBST([CODECS_LIBS])
 AH_TOP([/* For tables whose rows name a library: what is always there. */

@@ -13,22 +13,22 @@ apt_build='build-essential autoconf automake pkg-config libfuse3-dev fuse3
 	libarchive-dev libsquashfuse-dev libsquashfs-dev libhdf5-dev libdeflate-dev
 	zlib1g-dev liblz4-dev libzstd-dev liblzma-dev liblzo2-dev liblzf-dev
 	libblosc-dev libxxhash-dev libcap-ng-dev nettle-dev libjpeg-dev libpng-dev
-	libjansson-dev libisal-dev
+	libjansson-dev libisal-dev libbz2-dev
 	libcmocka-dev'
 dnf_build='gcc make autoconf automake pkgconf-pkg-config fuse3-devel fuse3
 	libarchive-devel squashfuse-devel squashfs-tools-ng-devel hdf5-devel
 	libdeflate-devel zlib-devel lz4-devel libzstd-devel xz-devel lzo-devel
 	liblzf-devel blosc-devel xxhash-devel libcap-ng-devel nettle-devel
-	libjpeg-turbo-devel libpng-devel jansson-devel isa-l-devel
+	libjpeg-turbo-devel libpng-devel jansson-devel isa-l-devel bzip2-devel
 	libcmocka-devel'
 apt_images='python3 python3-pil python3-h5py squashfs-tools tar diffutils'
 dnf_images='python3 python3-pillow python3-h5py squashfs-tools tar diffutils'
 apt_tests='python3-torch python3-torchvision attr autofs busybox bzip2 e2fsprogs findutils
 	gzip hdf5-filter-plugin hdf5-filter-plugin-blosc-serial hdf5-tools libarchive-tools
 	mandoc mount netcdf-bin openssh-sftp-server procps sshfs strace universal-ctags
-	lz4 pigz pixz tabix unzip util-linux xz-utils zsh zstd'
+	lbzip2 lz4 pigz pixz tabix unzip util-linux xz-utils zsh zstd'
 dnf_tests='python3-torch python3-torchvision attr autofs bsdtar bzip2 e2fsprogs findutils gzip
-	hdf5 htslib-tools lz4 mandoc netcdf openssh-server pigz pixz procps-ng fuse-sshfs strace ctags unzip
+	hdf5 htslib-tools lbzip2 lz4 mandoc netcdf openssh-server pigz pixz procps-ng fuse-sshfs strace ctags unzip
 	util-linux xz zsh zstd'
 apt_ci='clang'
 dnf_ci='clang'
