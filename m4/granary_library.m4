@@ -13,7 +13,7 @@ GRANARY_OPTIONAL([deflate], [DEFLATE], [libdeflate], [libdeflate], [libdeflate-d
 GRANARY_OPTIONAL([lz4], [LZ4], [liblz4], [lz4], [liblz4-dev], [lz4 in squashfs and HDF5, and tars compressed with it])
 GRANARY_OPTIONAL([zstd], [ZSTD], [libzstd], [zstd], [libzstd-dev], [zstd in squashfs, HDF5 and zip, and tars compressed with it])
 GRANARY_OPTIONAL([lzma], [LZMA], [liblzma], [liblzma], [liblzma-dev], [xz in squashfs and zip, LZMA in zip, and tars compressed with it])
-GRANARY_OPTIONAL([bzip2], [BZIP2], [bzip2], [bzip2], [libbz2-dev], [bzip2 in zip],
+GRANARY_OPTIONAL([bzip2], [BZIP2], [bzip2], [bzip2], [libbz2-dev], [bzip2 in zip, and tars compressed with it],
 	[bzlib.h], [bz2], [BZ2_bzBuffToBuffDecompress])
 GRANARY_OPTIONAL([lzo], [LZO], [lzo2], [lzo], [liblzo2-dev], [lzo in squashfs])
 GRANARY_OPTIONAL([lzf], [LZF], [liblzf], [lzf], [liblzf-dev], [lzf in HDF5])

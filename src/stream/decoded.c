@@ -21,7 +21,7 @@ enum {
 };
 
 static const struct stream_kind *const stream_kinds[] = { &stream_gzip, &stream_zstd,
-							 &stream_xz, &stream_lz4 };
+							 &stream_xz, &stream_lz4, &stream_bzip2 };
 
 enum { STREAM_KINDS = sizeof(stream_kinds) / sizeof(*stream_kinds) };
 

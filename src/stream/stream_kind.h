@@ -63,7 +63,8 @@ struct stream_kind {
 	uint64_t (*ignored)(const void *reader);
 };
 
-extern const struct stream_kind stream_gzip, stream_zstd, stream_xz, stream_lz4;
+extern const struct stream_kind stream_gzip, stream_zstd, stream_xz, stream_lz4,
+	stream_bzip2;
 
 /*
  * Reads up to `n` bytes at `at` of the window: the number, 0 at its end, or an error. The

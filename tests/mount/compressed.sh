@@ -7,9 +7,9 @@
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
 # shellcheck source=tests/mount/flip_lib.sh
 . "$abs_top_srcdir/tests/mount/flip_lib.sh"
-need_built zlib zstd lzma lz4
+need_built zlib zstd lzma lz4 bzip2
 need_fuse
-need tar gzip pigz bgzip zstd pzstd xz pixz lz4 cmp head tail
+need tar gzip pigz bgzip zstd pzstd xz pixz lz4 bzip2 lbzip2 cmp head tail
 need_python os
 
 args=(--ignore-special --mode-mask 777)
@@ -73,6 +73,8 @@ try_writers() {
 	try pixz.tar.xz pixz -1
 	try lz4.tar.lz4 lz4 -q
 	try sums.tar.lz4 lz4 -q -9 -B4 -BX
+	try bzip2.tar.bz2 bzip2
+	try lbzip2.tar.bz2 lbzip2 -1
 }
 
 frames() {
@@ -191,7 +193,7 @@ try_damage() {
 		"a tar that ends too early"
 	refuses flipped.tgz "the checksum does not match of the gzip member that begins at byte 0" \
 		"a wrong checksum"
-	for i in zstd.tar.zst pzstd.tar.zst blocks.tar.xz lz4.tar.lz4; do
+	for i in zstd.tar.zst pzstd.tar.zst blocks.tar.xz lz4.tar.lz4 bzip2.tar.bz2; do
 		size=$(stat -c %s "$work/$i")
 		head -c $((size / 2)) "$work/$i" >"$work/cut-$i"
 		cp "$work/$i" "$work/flipped-$i"

@@ -26,10 +26,10 @@ dnf_images='python3 python3-pillow python3-h5py squashfs-tools tar diffutils'
 apt_tests='python3-torch python3-torchvision attr autofs busybox bzip2 e2fsprogs findutils
 	gzip hdf5-filter-plugin hdf5-filter-plugin-blosc-serial hdf5-tools libarchive-tools
 	mandoc mount netcdf-bin openssh-sftp-server procps sshfs strace universal-ctags
-	lz4 pigz pixz tabix unzip util-linux xz-utils zip zsh zstd 7zip'
+	lbzip2 lz4 pigz pixz tabix unzip util-linux xz-utils zip zsh zstd 7zip'
 dnf_tests='python3-torch python3-torchvision attr autofs bsdtar bzip2 e2fsprogs findutils gzip
-	hdf5 htslib-tools lz4 mandoc netcdf openssh-server pigz pixz procps-ng fuse-sshfs strace ctags
-	unzip zip 7zip util-linux xz zsh zstd'
+	hdf5 htslib-tools lbzip2 lz4 mandoc netcdf openssh-server pigz pixz procps-ng fuse-sshfs strace
+	ctags unzip zip 7zip util-linux xz zsh zstd'
 apt_ci='clang'
 dnf_ci='clang'
 apt_fresh='debootstrap debian-archive-keyring git mount util-linux wget'

@@ -51,7 +51,7 @@ static const struct {
 	{ "c_text_document.bin c_text_document.idx", "tokens (Megatron-LM", "its loader" },
 	{ "train-images-idx3-ubyte.gz train-labels-idx1-ubyte.gz", "MNIST", "torchvision" },
 	{ "batches.meta data_batch_1 data_batch_2 test_batch", "CIFAR-10", "torchvision" },
-	{ "a.tar.bz2 b.tar.bz2", "compressed tars", "bzip2 -dk 'd'/*.tar.bz2" },
+	{ "a.tar.bz2 b.tar.bz2", "tar", "'d'/*.tar.bz2" },
 	{ "a.tar.lz4 b.tar.lz4", "tar", "'d'/*.tar.lz4" },
 	{ "a.sif b.sif", "Singularity", "name one of them" },
 	{ "model-Q4.gguf README.md", "a model (GGUF)", "no files to mount" },
