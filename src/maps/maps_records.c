@@ -161,9 +161,14 @@ static int choose_titles(struct maps_records *r, const struct pyjson_value *obje
 	else
 		err = map_columns_choose(r->input, titles.items, NULL, titles.count, &columns,
 					 r->e);
+	/* of two items of a table the other one is the label: here "text" is no title of one */
+	if (err == 1 && !r->input->notes->chosen &&
+	    title_rank(TITLE_LABEL, titles.items[columns.value].text,
+		       titles.items[columns.value].size) < 0)
+		err = 0;
 	if (err == 0)
-		err = records_refuse(r, "no item is called as a name of a file or a label is; "
-					"say which holds the label with -o labels=NAME");
+		err = records_refuse(r, "no item is called as a label is, or as the name of a "
+					"file; say which holds the label with -o labels=NAME");
 	if (err == 1) {
 		r->titles[0] = titles.items[columns.key];
 		r->titles[1] = titles.items[columns.value];

@@ -95,6 +95,13 @@ for NAME in ("label2", "coarse_label", "class_name"):
         map_of("m.csv", f"file,label,{name}\n0.jpg,0,7\n1.jpg,1,7\n".encode())
 
 
+case("maps", "remedy", "captions", "-", "say which holds the label with -o labels=NAME",
+     "names=m.jsonl", 3)(
+    lambda: (flat(1), map_of("m.jsonl", b'{"file_name": "0.jpg", "text": "cat"}\n' * 2)))
+case("maps", "remedy", "captions-named", "cat:1", "-", "names=m.jsonl,labels=text")(
+    lambda: (flat(1), map_of("m.jsonl", b'{"file_name": "0.jpg", "text": "cat"}\n' * 2)))
+
+
 for KIND, TITLES, OPTION in (("label", "file,fine,coarse", "labels=fine"),
                              ("name", "photo,label,x", "labels=label"),
                              ("both", "photo,species,x", "labels=species")):
