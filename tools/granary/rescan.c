@@ -157,9 +157,9 @@ int rescan(const struct request *request, const struct index_wish *wish,
 {
 	struct comparison c = { .findings = findings };
 	struct index *now;
-	int err;
+	int err = 0;
 
-	if (!index || memchr(skip, true, wish->sources->count)) {
+	if (memchr(skip, true, wish->sources->count)) {
 		scan_each(request, wish, skip, findings);
 		return 0;
 	}
@@ -168,9 +168,11 @@ int rescan(const struct request *request, const struct index_wish *wish,
 			add_unscanned(wish->sources->sources[0], e, findings);
 		return 0;
 	}
-	c.had = index_tree(index);
-	c.has = index_tree(now);
-	err = rescan_compare(&c, e);
+	if (index) {
+		c.had = index_tree(index);
+		c.has = index_tree(now);
+		err = rescan_compare(&c, e);
+	}
 	index_close(now);
 	return err;
 }

@@ -18,8 +18,7 @@
 /*
  * Each difference is a finding, and so is each packed file that cannot be scanned.
  * `skip`, by source, marks files that are not scanned; then, or if `index` is NULL, no name
- * is compared. 0, or a
- * negative errno and *e where the scan could not be done.
+ * is compared. 0, or a negative errno and *e where the scan could not be done.
  */
 int rescan(const struct request *request, const struct index_wish *wish,
 	   const struct index *index, const bool *skip, struct mismatches *findings,
