@@ -279,12 +279,10 @@ static void write_note(const char *line, void *mountpoint)
 	log_notice("%s: %s", (const char *)mountpoint, line);
 }
 
-/* Writes the notes of granary info to the mount's log or the terminal; `told`: the indexer
-   has written them there already. */
-static void write_notes(const struct granaryfs_arguments *a, bool told)
+/* Writes the notes of granary info to the mount's log or the terminal. */
+static void write_notes(const struct granaryfs_arguments *a)
 {
-	if (!told)
-		dataset_for_each_note(a->opened, write_note, a->mountpoint);
+	dataset_for_each_note(a->opened, write_note, a->mountpoint);
 	if (a->compared)
 		write_note(a->compared, a->mountpoint);
 }
@@ -314,7 +312,7 @@ static int granaryfs_serve(struct granaryfs_arguments *a, struct session *sessio
 	if (err)
 		return (int)e->status;
 	log_info("%s: mounted", a->mountpoint);
-	write_notes(a, report_fd < 0 && !a->mount.log && a->indexed);
+	write_notes(a);
 	notify_ready(&a->notify, "the mount answers");
 	a->quiet = true;
 	err = session_serve(session);
@@ -500,7 +498,7 @@ static int daemonise(struct granaryfs_arguments *a, struct session *session,
 	status = await_report(a, fds[0], signals, child, e);
 	/* scripts have the log, and the indexer has written its findings */
 	if (!status && !a->indexed && isatty(STDERR_FILENO))
-		write_notes(a, false);
+		write_notes(a);
 	/* the child owns the session now: _exit undoes nothing here */
 	status = granaryfs_conclude(a, status, e);
 	granaryfs_exit(a, status);
