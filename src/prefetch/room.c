@@ -42,8 +42,10 @@ bool room_has_for(const struct room *room, uint64_t files, uint64_t pages)
 uint64_t room_for_cache(const struct room *room)
 {
 	uint64_t most = room_for_files(room), resident = stats_get(COUNTER_resident_bytes);
+	uint64_t part = memory_cache_part(room->budget);
 
-	return memory_cache_part(room->budget) + (resident < most ? most - resident : 0);
+	/* pages can be dropped by the kernel, and decoded chunks cannot */
+	return room_is_short(room) || resident >= most ? part : part + most - resident;
 }
 
 void room_limit_cache(const struct room *room)

@@ -35,7 +35,7 @@ uint64_t room_for_files(const struct room *room);
 /* Do `pages` bytes of `files` files fit, once the kernel has an inode for each? */
 bool room_has_for(const struct room *room, uint64_t files, uint64_t pages);
 
-/* The limit of the dataset's cache, in bytes. */
+/* The limit of the dataset's cache, in bytes: its least part where memory is short. */
 uint64_t room_for_cache(const struct room *room);
 
 /* Sets that limit. */
