@@ -369,7 +369,8 @@ void decoded_describe(const struct decoded *d, char *text, size_t room)
 	uint64_t chunk = d->chunks.count ? d->length / d->chunks.count : 0;
 	char points[SIZE_TEXT_BYTES], mean[SIZE_TEXT_BYTES], largest[SIZE_TEXT_BYTES];
 
-	snprintf(text, room, "%s, %s points, a cold read decodes %s, at most %s",
-		 d->kind->name, count_text(d->chunks.count, points), size_text(chunk, mean),
+	snprintf(text, room, "%s, %s point%s, a cold read decodes %s, at most %s",
+		 d->kind->name, count_text(d->chunks.count, points),
+		 d->chunks.count == 1 ? "" : "s", size_text(chunk, mean),
 		 size_text(d->largest, largest));
 }

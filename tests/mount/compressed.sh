@@ -124,7 +124,7 @@ try_shards() {
 		"$work/gzip-shards"
 	check "shards: the same as uncompressed" diff -r "$work/plain-shards" "$work/gzip-shards"
 	is "$(find "$work/gzip-shards" -name '*.jpg' | wc -l)" 12 "shards: all images"
-	says 0 "gzip, 1 points, a cold read decodes" "shards: info tells the cost" \
+	says 0 "gzip, 1 point, a cold read decodes" "shards: info tells the cost" \
 		"$granary" info -o index=off "$work/shard-{0..1}.tar.gz"
 }
 
