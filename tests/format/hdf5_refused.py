@@ -244,7 +244,7 @@ def arrays_refuse_compact_short(file):
 
 def refuse_compact_file(file):
     cut_short("refuse_compact_file", put_compact(file, "one", noise(50)))
-    return "is damaged", "outside the file"
+    return "is damaged", "; copy "
 
 
 def arrays_refuse_records(file):

@@ -141,7 +141,7 @@ try_repacking() {
 	seq 1000 >large/numbers
 	tar --sort=name --format=posix -C large -cf large.tar .
 	zstd -q large.tar -o large.tar.zst
-	xz -0 -k large.tar
+	xz -0 -T1 -k large.tar
 	lz4 -q -BD large.tar linked.tar.lz4
 	repacks large.tar.zst new.tar.zst
 	repacks large.tar.xz new.tar.xz

@@ -7,6 +7,11 @@
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
 need_built deflate bzip2 lzma zstd
 need_fuse
+# Debian 13 has it as 7z.
+if ! type -P 7zz >/dev/null && type -P 7z >/dev/null; then
+	mkdir -p "$work/bin" && ln -s "$(type -P 7z)" "$work/bin/7zz"
+	PATH=$work/bin:$PATH
+fi
 need zip unzip 7zz bsdtar cmp
 need_python zipfile numpy
 
