@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * One block of an xz file. The stream's header says which check ends the block, and the
- * block does not. The check is not computed, but its size has to be known: what is left
- * behind the block tells it. The checksum of the chunk stands in for it.
+ * block does not. The check is not computed, but its size has to be known: the bytes that
+ * are left behind the block tell it. The checksum of the chunk stands in for it.
  */
 #include "codec/codec.h"
 

@@ -355,7 +355,7 @@ static int make_nested(struct job *parent, const char *member, uint64_t base,
 }
 
 /*
- * The format calls it in a pool thread for a member that may be a packed file. What lies
+ * The format calls it in a pool thread for a member that may be a packed file. A member
  * in a stream is scanned at once, while the stream is there.
  */
 static struct entries *offer(struct scan *scan, const char *member, uint64_t base,

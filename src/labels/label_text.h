@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * label_text.h: what a text, or a list of numbers, in the place of a label says. The same
- * in all formats; docs/formats/maps.md, "What a label is", has it for people.
+ * in all formats; docs/formats/maps.md, "Labels in all formats", has it for people.
  *
  * Pure. Threads: any.
  */

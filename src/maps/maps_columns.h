@@ -19,7 +19,7 @@ struct map_columns {
 /*
  * Looks at n titles; `second`, if it is not NULL, has the n values of the first row behind
  * them. 1: they say it; 0: they are no titles, or do not say it; -EBADMSG and a sentence that
- * lists them where there are more than two. What else they say is added to input->notes.
+ * lists them where there are more than two. Their other findings are added to input->notes.
  */
 int map_columns_choose(const struct map_input *input, const struct map_value *titles,
 		       const struct map_value *second, size_t n, struct map_columns *out,

@@ -19,8 +19,8 @@ struct cpu_quota {
 
 /*
  * Reads the limits of all groups around this process. `root` stands before /proc and every
- * other path; "" except in tests. What cannot be read or parsed is no limit. Free `out` by
- * cpu_quota_free.
+ * other path; "" except in tests. A file that cannot be read or parsed sets no limit.
+ * Free `out` by cpu_quota_free.
  */
 void cpu_quota_read(const char *root, struct cpu_quota *out);
 void cpu_quota_free(struct cpu_quota *quota);

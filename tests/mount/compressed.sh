@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # granary-test: address
 # Compressed tars, by every writer, alone, in tars, and in one another: the tree that was
-# packed. What cannot be entered, or is damaged, is said in a sentence.
+# packed. A stream that cannot be entered, or is damaged, is refused with a sentence.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
 # shellcheck source=tests/mount/flip_lib.sh

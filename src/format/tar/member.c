@@ -106,8 +106,8 @@ static int map_sparse(struct tar_walk *walk)
 }
 
 /*
- * Where the next header is. The last member may lack what fills its last block: all of
- * it is there.
+ * Where the next header is. The last member may lack the padding of its last block: all
+ * of it is there.
  */
 static int member_find_end(struct tar_walk *walk)
 {

@@ -38,7 +38,7 @@ static bool header_is_at(const struct tar_window *window, uint64_t position)
 
 /*
  * A member of a stream was taken before its data had been decoded. The last one may lack
- * what fills its last block.
+ * the padding of its last block.
  */
 static int check_last_member(struct tar_walk *walk)
 {

@@ -23,7 +23,7 @@ void zip_central_close(struct zip_central *central);
 
 /*
  * The next record: 1; 0 behind the last one, if they are as many as the end record says;
- * or an error. What *out points to is valid until the next call.
+ * or an error. The memory of *out is valid until the next call.
  */
 int zip_central_next(struct zip_central *central, struct zip_member *out);
 
