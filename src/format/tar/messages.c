@@ -59,22 +59,24 @@ int tar_refuse_volume(const struct tar_place *place, const char *file)
 			 place->label, messages_in_file(place, 0), file);
 }
 
-int tar_refuse_cut(const struct tar_place *place, uint64_t header)
+static int refuse_end_inside(const struct tar_place *place, const char *part,
+			     uint64_t header)
 {
 	return error_set(place->e, ERROR_DATASET, EBADMSG,
-			 "'%s' is truncated: it ends at byte %llu inside the "
-			 "header at byte %llu; copy it again",
-			 place->label, messages_in_file(place, place->length),
+			 "'%s' is truncated: it ends at byte %llu inside the %s at byte "
+			 "%llu; copy it again",
+			 place->label, messages_in_file(place, place->length), part,
 			 messages_in_file(place, header));
+}
+
+int tar_refuse_cut(const struct tar_place *place, uint64_t header)
+{
+	return refuse_end_inside(place, "header", header);
 }
 
 int tar_refuse_lost(const struct tar_place *place, uint64_t header)
 {
-	return error_set(place->e, ERROR_DATASET, EBADMSG,
-			 "'%s' is truncated: it ends at byte %llu inside the member whose "
-			 "header is at byte %llu; copy it again",
-			 place->label, messages_in_file(place, place->length),
-			 messages_in_file(place, header));
+	return refuse_end_inside(place, "member whose header is", header);
 }
 
 int tar_refuse_header(const struct tar_place *place, uint64_t header, const char *reason)
