@@ -256,15 +256,16 @@ not_there() {
 }
 
 two_jobs() {
-	local other=$((job + 1))
+	local other=$((job + 1)) pid
 	real
 	{
 		prolog "$other" "granaryfs=$data/one.tar"
 		[ "$status $bytes" = "0 0" ]
 	} &
+	pid=$!	# prolog starts others
 	prolog "$job" "granaryfs=$data/one.tar"
 	drains_nothing "one of two jobs at once"
-	wait $!
+	wait "$pid"
 	ok $? "the other of two jobs at once"
 	is "$(as_user cat "$base/$job/one/file" "$base/$other/one/file" 2>&1 | xargs)" \
 		"content one content one" "two jobs at once: both read" ||
