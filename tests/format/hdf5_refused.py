@@ -233,7 +233,7 @@ def replace_once(path, old, new):
 def refuse_compact_labels(file):
     put_rows(file, "images", encoded(20))
     cut_short("refuse_compact_labels", put_compact(file, "labels", np.arange(20) % 3))
-    return "is damaged", "outside the file"
+    return "is damaged", "; copy "
 
 
 def arrays_refuse_compact_short(file):
