@@ -154,13 +154,14 @@ static int granaryfs_inspect(void *path)
 static int refuse_mountpoint(const char *given, int err, struct error *e)
 {
 	return error_set(e, ERROR_MOUNT, -err, "%s: %s%s", given,
-			 err == -ENOTDIR ? "the mount point must be a directory" : strerror(-err),
+			 err == -ENOTDIR ? "the mount point must be a directory" :
+				 strerror(-err),
 			 err == -ENOENT ? "; make the directory first" : "");
 }
 
 /*
  * Opens the mount point, to mount on the same directory after indexing, and finds its
- * real path, for the daemon leaves its folder.
+ * real path, for the daemon leaves its directory.
  */
 static int resolve_mountpoint(struct granaryfs_arguments *a, const char *given,
 			      struct error *e)
@@ -174,7 +175,7 @@ static int resolve_mountpoint(struct granaryfs_arguments *a, const char *given,
 		return error_set(e, ERROR_MOUNT, ETIMEDOUT,
 				 "%s: has not answered for %d s: something that is mounted on the "
 				 "way hangs; unmount that first", given, MOUNTPOINT_MS / 1000);
-	a->directory = place_open_folder(given, e);
+	a->directory = place_open_directory(given, e);
 	if (a->directory == -EPERM) {
 		e->status = ERROR_MOUNT;
 		return -EPERM;
@@ -232,7 +233,7 @@ static void log_more(void)
 		log_open("granaryfs", LOG_LEVEL_INFO);
 }
 
-/* When the mount answers: leaves the caller's folder and streams. */
+/* When the mount answers: leaves the caller's directory and streams. */
 static void granaryfs_detach_caller(const struct granaryfs_arguments *a)
 {
 	if (chdir("/") < 0)

@@ -259,9 +259,9 @@ says_dead() {
 	LC_ALL=C stat --cached=never "$1" 2>&1 | grep 'endpoint is not connected'
 }
 
-# memory_folder: sets $memory to a folder for what is compared with: what waits for
+# memory_directory: sets $memory to a directory for what is compared with: what waits for
 # storage is to be the mount.
-memory_folder() {
+memory_directory() {
 	memory=$work/trees
 	if [ "$(stat -f -c %T /dev/shm 2>/dev/null)" = tmpfs ] && [ -w /dev/shm ]; then
 		memory=$(mktemp -d /dev/shm/granaryfs-test.XXXXXX)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # epilog.sh: Slurm's Epilog; takes away what prolog.sh mounted for a job.
 #
-# When it returns there is no mount below the job's folder, no process that served
-# one, and no folder. It waits for nothing without an end, and never looks into a
+# When it returns there is no mount below the job's directory, no process that served
+# one, and no directory. It waits for nothing without an end, and never looks into a
 # mount: one whose daemon hangs would make it hang. The status is always 0, because
 # any other drains the node. It may be called twice, and without a prologue.
 # shellcheck disable=SC2034  # some settings are for prolog.sh alone
@@ -21,7 +21,7 @@ options=               # more of granaryfs's -o options
 most=8                 # mounts a job
 shield=no              # yes: twice as fast for Python, and root may look into the mounts
 
-log='' job='' folder='' lock=''
+log='' job='' directory='' lock=''
 daemons=()    # granaryfs's programs, as the kernel shows them
 older=()
 indexer=''    # and the one that it starts to make an index
@@ -46,8 +46,8 @@ is_number() {
 	[[ $1 == [1-9]* && $1 != *[!0-9]* && ${#1} -le ${2:-10} ]]
 }
 
-# is_folder TEXT: a plain absolute path?
-is_folder() {
+# is_directory TEXT: a plain absolute path?
+is_directory() {
 	[[ $1 == /?* && $1/ != *//* && $1/ != */./* && $1/ != */../* &&
 		$1 != *[!A-Za-z0-9._/+-]* ]]
 }
@@ -72,7 +72,7 @@ read_config() {
 		case $line in
 		'' | '#'*) continue ;;
 		granaryfs=/* | granary=/*) ;;
-		base=*) is_folder "$value" || line= ;;
+		base=*) is_directory "$value" || line= ;;
 		seconds=* | most=*) is_number "$value" 4 || line= ;;
 		shield=*) [[ $value == yes || $value == no ]] || line= ;;
 		options=*) [[ $value != *[![:graph:]]* ]] || line= ;;
@@ -167,12 +167,12 @@ find_daemons() {
 # and supervisors, which are in `masters` too, and what those started, indexers and
 # servers. These end with their parents, unless they hang.
 processes_of() {
-	local folder found pattern
+	local directory found pattern
 	pids=()
 	matching $'^Uid:\t0\t'
 	running "${daemons[@]}"
-	for folder in "${found[@]}"; do
-		! serves "${folder##*/}" "$1" || pids+=("${folder##*/}")
+	for directory in "${found[@]}"; do
+		! serves "${directory##*/}" "$1" || pids+=("${directory##*/}")
 	done
 	found=()
 	masters=("${pids[@]}")
@@ -183,8 +183,8 @@ processes_of() {
 	found+=("${children[@]}")
 	running "${daemons[@]}" "$indexer"
 	children=("${found[@]}")
-	for folder in "${found[@]}"; do
-		[[ " ${pids[*]} " == *" ${folder##*/} "* ]] || pids+=("${folder##*/}")
+	for directory in "${found[@]}"; do
+		[[ " ${pids[*]} " == *" ${directory##*/} "* ]] || pids+=("${directory##*/}")
 	done
 }
 
@@ -216,14 +216,14 @@ stop_processes() {
 # find_base: `base` must be root's, so that nobody else puts anything in the place of a
 # mount point.
 find_base() {
-	base=$(realpath -m -- "$base") && is_folder "$base" && is_roots "$base"
+	base=$(realpath -m -- "$base") && is_directory "$base" && is_roots "$base"
 }
 
-# take_lock SECONDS: of the job's folder: its prologue and its epilogue exclude each
+# take_lock SECONDS: of the job's directory: its prologue and its epilogue exclude each
 # other. The file says where the programs were that the prologue started.
 take_lock() {
 	umask 077
-	exec {lock}>>"$folder/.lock"
+	exec {lock}>>"$directory/.lock"
 	umask 022
 	flock -w "$1" "$lock"
 }
@@ -266,8 +266,8 @@ within() {
 
 # ---- The end of what is the same -------------------------------------------------
 
-# remove_folder PATH: what prolog.sh made, unless a mount is left there.
-remove_folder() {
+# remove_directory PATH: what prolog.sh made, unless a mount is left there.
+remove_directory() {
 	local entry all
 	mounts_of "$1"
 	[ "${#mounted[@]}" -eq 0 ] && [ -d "$1" ] && [ ! -h "$1" ] || return 0
@@ -289,15 +289,15 @@ main() {
 		say err "$base: not root's alone; nothing is taken away"
 		return
 	}
-	folder=$base/$job
-	if [ -d "$folder" ]; then
+	directory=$base/$job
+	if [ -d "$directory" ]; then
 		take_lock 20 || say warning "a prologue has the lock; not waited for"
-		mapfile -t older <"$folder/.lock"
-		rm -f -- "$folder/.lock"    # which tells that prologue
+		mapfile -t older <"$directory/.lock"
+		rm -f -- "$directory/.lock"    # which tells that prologue
 	fi
 	find_daemons
-	take_away "$folder"
-	remove_folder "$folder"
+	take_away "$directory"
+	remove_directory "$directory"
 }
 
 read_config </dev/null >/dev/null 2>&1

@@ -24,7 +24,7 @@ options=               # more of granaryfs's -o options
 most=8                 # mounts a job
 shield=no              # yes: twice as fast for Python, and root may look into the mounts
 
-log='' job='' folder='' lock=''
+log='' job='' directory='' lock=''
 daemons=()    # granaryfs's programs, as the kernel shows them
 older=()
 indexer=''    # and the one that it starts to make an index
@@ -49,8 +49,8 @@ is_number() {
 	[[ $1 == [1-9]* && $1 != *[!0-9]* && ${#1} -le ${2:-10} ]]
 }
 
-# is_folder TEXT: a plain absolute path?
-is_folder() {
+# is_directory TEXT: a plain absolute path?
+is_directory() {
 	[[ $1 == /?* && $1/ != *//* && $1/ != */./* && $1/ != */../* &&
 		$1 != *[!A-Za-z0-9._/+-]* ]]
 }
@@ -75,7 +75,7 @@ read_config() {
 		case $line in
 		'' | '#'*) continue ;;
 		granaryfs=/* | granary=/*) ;;
-		base=*) is_folder "$value" || line= ;;
+		base=*) is_directory "$value" || line= ;;
 		seconds=* | most=*) is_number "$value" 4 || line= ;;
 		shield=*) [[ $value == yes || $value == no ]] || line= ;;
 		options=*) [[ $value != *[![:graph:]]* ]] || line= ;;
@@ -170,12 +170,12 @@ find_daemons() {
 # and supervisors, which are in `masters` too, and what those started, indexers and
 # servers. These end with their parents, unless they hang.
 processes_of() {
-	local folder found pattern
+	local directory found pattern
 	pids=()
 	matching $'^Uid:\t0\t'
 	running "${daemons[@]}"
-	for folder in "${found[@]}"; do
-		! serves "${folder##*/}" "$1" || pids+=("${folder##*/}")
+	for directory in "${found[@]}"; do
+		! serves "${directory##*/}" "$1" || pids+=("${directory##*/}")
 	done
 	found=()
 	masters=("${pids[@]}")
@@ -186,8 +186,8 @@ processes_of() {
 	found+=("${children[@]}")
 	running "${daemons[@]}" "$indexer"
 	children=("${found[@]}")
-	for folder in "${found[@]}"; do
-		[[ " ${pids[*]} " == *" ${folder##*/} "* ]] || pids+=("${folder##*/}")
+	for directory in "${found[@]}"; do
+		[[ " ${pids[*]} " == *" ${directory##*/} "* ]] || pids+=("${directory##*/}")
 	done
 }
 
@@ -219,14 +219,14 @@ stop_processes() {
 # find_base: `base` must be root's, so that nobody else puts anything in the place of a
 # mount point.
 find_base() {
-	base=$(realpath -m -- "$base") && is_folder "$base" && is_roots "$base"
+	base=$(realpath -m -- "$base") && is_directory "$base" && is_roots "$base"
 }
 
-# take_lock SECONDS: of the job's folder: its prologue and its epilogue exclude each
+# take_lock SECONDS: of the job's directory: its prologue and its epilogue exclude each
 # other. The file says where the programs were that the prologue started.
 take_lock() {
 	umask 077
-	exec {lock}>>"$folder/.lock"
+	exec {lock}>>"$directory/.lock"
 	umask 022
 	flock -w "$1" "$lock"
 }
@@ -352,25 +352,25 @@ read_requests() {
 	done
 }
 
-# open_folder: root's, so that the user cannot put anything in a mount point's place;
+# open_directory: root's, so that the user cannot put anything in a mount point's place;
 # the job's group may look into it. An epilogue may have taken it away meanwhile.
-open_folder() {
+open_directory() {
 	mkdir -p -- "$base" && find_base || return
-	folder=$base/$job
+	directory=$base/$job
 	until is_open; do
-		[ -d "$folder" ] || mkdir -m 700 -- "$folder" || return
+		[ -d "$directory" ] || mkdir -m 700 -- "$directory" || return
 		take_lock "$seconds" || return
 	done
 	umask 077
-	printf '%s\n' "${daemons[@]}" >"$folder/.lock" && : >>"$folder/log" || return
+	printf '%s\n' "${daemons[@]}" >"$directory/.lock" && : >>"$directory/log" || return
 	umask 022
-	chgrp -- "$gid" "$folder" "$folder/log" && chmod 750 -- "$folder" &&
-		chmod 640 -- "$folder/log"
+	chgrp -- "$gid" "$directory" "$directory/log" && chmod 750 -- "$directory" &&
+		chmod 640 -- "$directory/log"
 }
 
-# is_open: has no epilogue taken the folder away since it was locked?
+# is_open: has no epilogue taken the directory away since it was locked?
 is_open() {
-	[ -n "$lock" ] && [ "$folder/.lock" -ef "/proc/self/fd/$lock" ]
+	[ -n "$lock" ] && [ "$directory/.lock" -ef "/proc/self/fd/$lock" ]
 }
 
 # The kernel shows a mount to processes of its user with that user's first group, as
@@ -426,7 +426,7 @@ run() {
 
 # mount_one NAME PATH
 mount_one() {
-	local where=$folder/$1 left status quoted
+	local where=$directory/$1 left status quoted
 	local -a command=(-o "$with" -- "$2" "$where")
 	if is_served "$where" "${command[@]}"; then
 		say notice "$1: is mounted already"
@@ -434,7 +434,7 @@ mount_one() {
 	fi
 	take_away "$where"
 	if ! is_open || { [ ! -d "$where" ] && ! mkdir -- "$where"; }; then
-		say err "$1: not mounted: its folder cannot be made"
+		say err "$1: not mounted: its directory cannot be made"
 		return
 	fi
 	left=$((seconds - SECONDS))
@@ -445,7 +445,7 @@ mount_one() {
 		say notice "$1: mounted: $2${quoted:+ ($quoted)}"
 		return
 	fi
-	# The empty folder goes too: a program must not take it for the dataset.
+	# The empty directory goes too: a program must not take it for the dataset.
 	take_away "$where"
 	rmdir -- "$where"
 	[ "$status" -ne 0 ] || quoted="the job has ended"
@@ -464,11 +464,11 @@ main() {
 	fi
 	job=$SLURM_JOB_ID
 	find_daemons
-	open_folder || {
+	open_directory || {
 		say err "$base/$job: not root's alone, or locked; nothing mounted"
 		return
 	}
-	log=$folder/log
+	log=$directory/log
 	rights
 	read_requests "${SLURM_JOB_COMMENT:-}"
 	read_requests "${SLURM_JOB_EXTRA:-}"
@@ -481,8 +481,8 @@ main() {
 	done
 	wait
 	is_open && return
-	rm -f -- "$folder/log"
-	rmdir -- "$folder"
+	rm -f -- "$directory/log"
+	rmdir -- "$directory"
 }
 
 [[ ${SLURM_JOB_COMMENT:-}${SLURM_JOB_EXTRA:-} == *granaryfs=* ]] || exit

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* filename.h: the name of a file, and of its folder, in a path. */
+/* filename.h: the name of a file, and of its directory, in a path. */
 #ifndef GRANARY_BASE_FILENAME_H
 #define GRANARY_BASE_FILENAME_H
 
@@ -22,8 +22,8 @@ static inline const char *suffix_of(const char *path)
 	return dot && dot > name ? dot : path + strlen(path);
 }
 
-/* The name of the folder of `path`: its length, 0 if there is none. */
-static inline size_t folder_name_of(const char *path, const char **out)
+/* The name of the directory of `path`: its length, 0 if there is none. */
+static inline size_t directory_name_of(const char *path, const char **out)
 {
 	const char *end = filename_of(path), *begin;
 

@@ -15,7 +15,7 @@
 /*
  * For tables in the memory of this process. Each process has its own secret, so an
  * attacker cannot choose keys that collide. `salt` separates equal bytes in different
- * roles, such as names in two folders.
+ * roles, such as names in two directories.
  */
 uint64_t hash_bytes(const void *bytes, size_t n, uint64_t salt);
 uint64_t hash_number(uint64_t number, uint64_t salt);

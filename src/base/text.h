@@ -3,7 +3,7 @@
  * text.h: a text that grows.
  *
  *	struct text path = { 0 };
- *	if (text_print(&path, "%s/%s", folder, name) < 0) ...  -ENOMEM
+ *	if (text_print(&path, "%s/%s", directory, name) < 0) ...  -ENOMEM
  *	path.items, path.count
  *	vec_free(&path);
  *

@@ -483,7 +483,7 @@ static int apply_nested(struct builder *b, const struct entries *log,
 
 	if (entries_failed(entry->nested))
 		return apply_leaf(b, log, entry, base, path, e);
-	shown = nested_folder_path(b, path);
+	shown = nested_directory_path(b, path);
 	if (!shown)
 		return builder_no_memory(e);
 	err = apply_directory(b, log, entry, base, shown, mode, &directory, e);

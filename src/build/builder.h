@@ -197,7 +197,7 @@ int builder_retarget_links(struct builder *b);
  * The path without its suffix, in the builder's arena: "n01440764" for "n01440764.tar" or
  * "n01440764.tar.gz". NULL: out of memory.
  */
-const char *nested_folder_path(struct builder *b, const char *path);
+const char *nested_directory_path(struct builder *b, const char *path);
 
 /* Resolves the pending links: 0 or -ENOMEM. */
 int builder_settle_links(struct builder *b);

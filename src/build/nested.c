@@ -4,9 +4,9 @@
  *
  * "n01440764.tar", nested, is shown as the directory "n01440764"; its own name is gone. A
  * symbolic link to the name is changed to the directory, and a hard link becomes a
- * symbolic link, for a directory has one name. If the link's own name ends like a tar's, it
- * is shortened too, unless the shorter name is taken. Paths are resolved by text, without
- * following links.
+ * symbolic link, for a directory has one name. If the link's own name ends like a tar's,
+ * it is shortened too, unless the shorter name is taken. Paths are resolved by text,
+ * without following links.
  */
 #include <errno.h>
 #include <string.h>
@@ -63,7 +63,8 @@ static int find_opened(struct builder *b, uint32_t from, const char *target, uin
 		else if (!path_is_dot(at, length))
 			err = names_find(b, directory, at, length, out);
 		if (!err && at + length == end)
-			err = *out == NO_ID ? names_find(b, directory, at, length - suffix, out) :
+			err = *out == NO_ID ? names_find(b, directory, at,
+							 length - suffix, out) :
 					      (*out = NO_ID, 0);
 		at = next;
 	}
@@ -189,7 +190,7 @@ int builder_retarget_links(struct builder *b)
 	return r < 0 ? r : 0;
 }
 
-const char *nested_folder_path(struct builder *b, const char *path)
+const char *nested_directory_path(struct builder *b, const char *path)
 {
 	struct path_split split = path_split(path);
 	size_t suffix = packed_suffix_length(split.leaf, split.leaf_length);

@@ -192,8 +192,8 @@ static int refuse_sif(const struct window *window, const unsigned char *head)
 	return error_set(window->e, ERROR_DATASET, EBADMSG,
 			 "'%s' is a Singularity image (SIF) without a squashfs partition "
 			 "(it has %u of another kind, such as ext3 or encrypted); unpack it "
-			 "with `singularity build --sandbox folder '%s'`, and pack that with "
-			 "granary pack",
+			 "with `singularity build --sandbox directory '%s'`, and pack "
+			 "that with granary pack",
 			 window->label, partitions.others, window->label);
 }
 
@@ -218,8 +218,8 @@ static int refuse_program(const struct window *window, const unsigned char *head
 	if (appimage)
 		return error_set(window->e, ERROR_DATASET, EBADMSG,
 				 "'%s' is an AppImage without a squashfs image; unpack it "
-				 "with '%s' --appimage-extract, and pack the folder with "
-				 "granary pack",
+				 "with '%s' --appimage-extract, and pack the directory "
+				 "with granary pack",
 				 window->label, window->label);
 	return 0;
 }

@@ -98,22 +98,22 @@ static int detach_root(int root)
 }
 
 /* The directory that the mount covers. */
-static int open_covered(const struct mount *mount, int folder)
+static int open_covered(const struct mount *mount, int directory)
 {
-	return openat(folder, strrchr(mount->mountpoint, '/') + 1,
+	return openat(directory, strrchr(mount->mountpoint, '/') + 1,
 		      O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
 /* Before Linux 6.5: detaches the mount, then attaches the overlay. */
 static int change_over(struct overlay_task *task, int root, int overlay)
 {
-	CLEANUP(cleanup_close) int folder = openat(root, "..", O_PATH | O_CLOEXEC);
+	CLEANUP(cleanup_close) int directory = openat(root, "..", O_PATH | O_CLOEXEC);
 	CLEANUP(cleanup_close) int copy = mountapi_copy(root);
 	CLEANUP(cleanup_close) int covered = -1;
 
-	if (folder < 0 || copy < 0 || detach_root(root) < 0)
+	if (directory < 0 || copy < 0 || detach_root(root) < 0)
 		return overlay_failed(task, "the mount cannot be replaced");
-	covered = open_covered(task->wish.mount, folder);
+	covered = open_covered(task->wish.mount, directory);
 	if (covered >= 0 && mountapi_move(overlay, covered, 0) == 0)
 		return 0;
 	overlay_failed(task, "the overlay cannot be put there");

@@ -13,11 +13,12 @@ struct list_all_walk {
 	VEC(char *) waiting; /* directories; each is owned */
 };
 
-static void list_all_add(struct list_all_walk *walk, const char *folder, const char *name)
+static void list_all_add(struct list_all_walk *walk, const char *directory,
+			 const char *name)
 {
 	char *path;
 
-	if (asprintf(&path, "%s/%s", folder, name) < 0)
+	if (asprintf(&path, "%s/%s", directory, name) < 0)
 		return;
 	if (vec_push(&walk->waiting, path) < 0)
 		free(path);
@@ -25,17 +26,17 @@ static void list_all_add(struct list_all_walk *walk, const char *folder, const c
 
 static void list_all_list(struct list_all_walk *walk, const char *path)
 {
-	DIR *folder = opendir(path);
+	DIR *directory = opendir(path);
 	struct dirent *entry;
 
-	if (!folder)
+	if (!directory)
 		return;
-	while ((entry = readdir(folder))) {
+	while ((entry = readdir(directory))) {
 		if (entry->d_type == DT_DIR && strcmp(entry->d_name, ".") != 0 &&
 		    strcmp(entry->d_name, "..") != 0)
 			list_all_add(walk, path, entry->d_name);
 	}
-	closedir(folder);
+	closedir(directory);
 }
 
 void list_all_directories(const char *mountpoint)

@@ -108,8 +108,9 @@ static const char *mount_objection(const char *mountpoint)
 	static const char *const needed[] = { "/dev", "/proc", "/sys" };
 
 	if (strcmp(mountpoint, "/") == 0)
-		return "the root directory cannot be a mount point, since nobody would see what "
-		       "is there; make a directory for it";
+		return
+			"the root directory cannot be a mount point, since nobody would "
+		       "see what is there; make a directory for it";
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
 		if (strcmp(mountpoint, needed[i]) == 0)
 			return "cannot be a mount point, since all programs need what is there; "
@@ -231,7 +232,7 @@ static int lock_directory(const char *path)
  */
 static int open_cleared(const char *mountpoint, struct error *e)
 {
-	int fd = place_open_folder(mountpoint, e);
+	int fd = place_open_directory(mountpoint, e);
 
 	if (fd == -EPERM && e)
 		e->status = ERROR_MOUNT;
@@ -299,7 +300,7 @@ static bool mount_exists(const struct mount *mount, struct mount_entry *out)
 	       out->connection == mount->number;
 }
 
-/* The present path of the mount: the mount, or a folder above it, may have moved. */
+/* The present path of the mount: the mount, or a directory above it, may have moved. */
 static char *locate(const struct mount *mount, struct mount_entry *out)
 {
 	if (!mount->ours || has_ended(mount))

@@ -70,14 +70,14 @@ static int enter_namespace(const struct mount *of, char why[FRONT_WHY_BYTES])
 	return steal_fd(&root);
 }
 
-/* Makes the tmpfs, with the empty folder in it. */
+/* Makes the tmpfs, with the empty directory in it. */
 static int make_tmpfs(int root, const char *layer, char why[FRONT_WHY_BYTES])
 {
 	CLEANUP(cleanup_close) int fs = mountapi_open("tmpfs");
 	CLEANUP(cleanup_close) int top = fs < 0 ? -1 : mountapi_make(fs, MOUNTAPI_NOEXEC);
 
 	if (top < 0 || mkdirat(top, layer, 0755) < 0 || mountapi_move(top, root, 0) < 0)
-		return failed(why, "no overlay can be made: no empty folder for it");
+		return failed(why, "no overlay can be made: no empty directory for it");
 	return steal_fd(&top);
 }
 

@@ -3,10 +3,10 @@
  * overlay.h: makes the overlay that is a mount's shield. Private to fuse/.
  *
  * An overlay without an upper layer needs two lower ones: the FUSE mount, and an empty
- * folder, whose name identifies the mount behind the overlay. The folder lies in a tmpfs
- * of the overlay's own. Before Linux 6.15 a layer must be mounted somewhere: so the tmpfs
- * is mounted on the FUSE mount, in a mount namespace of the process that makes the
- * overlay. That mount ends with the process; the overlay keeps the tmpfs. The folder
+ * directory, whose name identifies the mount behind the overlay. The directory lies in a
+ * tmpfs of the overlay's own. Before Linux 6.15 a layer must be mounted somewhere: so the
+ * tmpfs is mounted on the FUSE mount, in a mount namespace of the process that makes the
+ * overlay. That mount ends with the process; the overlay keeps the tmpfs. The directory
  * cannot be removed: listing a merged root would read it and end with ENOENT.
  *
  * A layer for data only leaves the root the FUSE root, with its number, its link count
@@ -29,8 +29,8 @@ struct overlay_wish {
 };
 
 /*
- * Is the overlay's root a merged folder here? Then the kernel reads all names before it
- * returns the first. False where the second layer can be data-only.
+ * Is the overlay's root a merged directory here? Then the kernel reads all names before
+ * it returns the first. False where the second layer can be data-only.
  */
 bool overlay_is_merged(void);
 

@@ -3,8 +3,9 @@
  * trial.h: tests whether an overlay shows the filesystem behind it. Private to fuse/.
  *
  * Some kernels make an overlay with an empty root, or whose files cannot be read. So the
- * root and a folder are compared with the dataset, and a file is read, before processes
- * see the overlay. A failure of the bare mount does not count against the overlay.
+ * root and a directory are compared with the dataset, and a file is read, before
+ * processes see the overlay. A failure of the bare mount does not count against the
+ * overlay.
  */
 #ifndef GRANARY_FUSE_TRIAL_H
 #define GRANARY_FUSE_TRIAL_H
@@ -16,9 +17,9 @@
 
 enum {
 	/*
-	 * A merged folder is read whole before its first name is given out, and again when
-	 * it was forgotten: with more names than this no root is merged. One that is, is
-	 * compared whole.
+	 * A merged directory is read whole before its first name is given out, and again
+	 * when it was forgotten: with more names than this no root is merged. One that
+	 * is, is compared whole.
 	 */
 	TRIAL_MERGED_MOST = 10000,
 };
@@ -26,8 +27,8 @@ enum {
 /* The paths to test, from the root; NULL: none. */
 struct trial {
 	const struct dataset *dataset;
-	bool merged;       /* the root is a merged folder */
-	char *folder;      /* owned */
+	bool merged;       /* the root is a merged directory */
+	char *directory;      /* owned */
 	char *file;        /* owned */
 };
 

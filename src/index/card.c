@@ -198,7 +198,7 @@ static int card_read_name(const struct card_reader *reader, const struct card *c
 			  e);
 }
 
-/* Is it a file name? A slash would lead to another folder. */
+/* Is it a file name? A slash would lead to another directory. */
 static bool card_is_name(const char *name, size_t length)
 {
 	return strlen(name) == length && !strchr(name, '/') && strcmp(name, ".") != 0 &&

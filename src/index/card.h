@@ -27,7 +27,7 @@ struct card;
 /* A packed file when the index was made. */
 struct card_source {
 	struct identity identity;
-	const char *name; /* without folders; lives as long as the card */
+	const char *name; /* without directories; lives as long as the card */
 };
 
 /* Reads the bytes of an index. */

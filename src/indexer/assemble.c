@@ -34,7 +34,7 @@ static int describe_sources(const struct source_set *sources,
 		return error_no_memory(e, NULL);
 	err = source_set_identify(sources, ids, e);
 	for (uint32_t i = 0; i < sources->count && !err; i++)
-		/* its file name: enough for a message, and the same in every folder */
+		/* its file name: enough for a message, and the same in every directory */
 		out[i] = (struct builder_source){
 			ids[i], source_own_name(sources->sources[i]) };
 	return err;
@@ -126,8 +126,8 @@ static void note_opened(const struct indexer *indexer, struct findings *findings
 			     "nested=off shows it as a file", indexer->opened_first);
 	else if (indexer->opened)
 		findings_add(findings, FINDING_USUAL,
-			     "%s archives inside, '%.100s' first, are shown as directories; "
-			     "-o nested=off shows them as files",
+			     "%s archives inside, '%.100s' first, are shown as "
+			     "directories; -o nested=off shows them as files",
 			     count_text(indexer->opened, text), indexer->opened_first);
 }
 
@@ -167,7 +167,8 @@ static int seal(struct indexer *indexer, struct builder *builder, struct job **j
 	snprintf(summary.detail, sizeof(summary.detail), "%s", indexer->blanks.other->scan.detail);
 	view_describe(view, &summary);
 	if (!view_has_samples(view) && !builder_has_directories(builder))
-		snprintf(summary.labels, sizeof(summary.labels), "none: there are no directories");
+		snprintf(summary.labels, sizeof(summary.labels),
+			 "none: there are no directories");
 	if (indexer->regroup)
 		regroup_describe(indexer->regroup, &summary);
 	if (report(indexer, jobs, view) < 0)
@@ -181,8 +182,8 @@ static int seal(struct indexer *indexer, struct builder *builder, struct job **j
 }
 
 /*
- * A split without labels gets a directory too, where other splits have class folders, and
- * where it holds samples with captions: keys often restart in each split.
+ * A split without labels gets a directory too, where other splits have class directories,
+ * and where it holds samples with captions: keys often restart in each split.
  */
 static int place_unlabelled(const struct indexer *indexer, struct job **jobs)
 {
@@ -197,7 +198,7 @@ static int place_unlabelled(const struct indexer *indexer, struct job **jobs)
 
 		if (findings->samples && !findings->taken && findings->split &&
 		    (taken || findings->paired))
-			err = splits_add_folder(jobs[i]->scan.entries, findings->split);
+			err = splits_add_directory(jobs[i]->scan.entries, findings->split);
 	}
 	return err;
 }

@@ -125,7 +125,7 @@ static void fail_shard(struct job *shard, int err, const struct error *e)
  */
 static void end_nested(struct job *job, int err, const struct error *e)
 {
-	const char *text = strstr(e->text, job->found.file); /* without its folders */
+	const char *text = strstr(e->text, job->found.file); /* without its directories */
 
 	if (err != -EBADMSG) {
 		fail_shard(job->shard, err, e);
@@ -231,13 +231,13 @@ static char *nested_label(const struct scan *scan, const char *member)
 	return label;
 }
 
-/* The label without the folders of the packed file. */
+/* The label without the directories of the packed file. */
 static const char *own_part(const struct job *job)
 {
 	const char *path = source_path(job->scan.source);
-	size_t folders = (size_t)(filename_of(path) - path);
+	size_t directories = (size_t)(filename_of(path) - path);
 
-	return job->label + (folders < LABEL_HALF ? folders : 0);
+	return job->label + (directories < LABEL_HALF ? directories : 0);
 }
 
 /* What a job has of its parent: names, and places. */

@@ -13,7 +13,7 @@
 /* A file whose name says that it has images, or their labels. */
 struct pair_half {
 	struct scan *scan;
-	size_t folder; /* bytes of its label before its name */
+	size_t directory; /* bytes of its label before its name */
 	enum name_pair role;
 	char key[NAME_KEY_BYTES];
 };
@@ -22,9 +22,9 @@ static int compare_halves(const struct pair_half *a, const struct pair_half *b)
 {
 	int order = strcmp(a->key, b->key);
 
-	if (order == 0 && a->folder != b->folder)
-		order = a->folder < b->folder ? -1 : 1;
-	return order ? order : memcmp(a->scan->label, b->scan->label, a->folder);
+	if (order == 0 && a->directory != b->directory)
+		order = a->directory < b->directory ? -1 : 1;
+	return order ? order : memcmp(a->scan->label, b->scan->label, a->directory);
 }
 
 static int halves_in_order(const void *left, const void *right)
@@ -39,7 +39,10 @@ static int halves_in_order(const void *left, const void *right)
 	return order;
 }
 
-/* Files with one key, in one folder: one of labels may label those of images before it. */
+/*
+ * Files with one key, in one directory: one of labels may label those of images before
+ * it.
+ */
 static void join_halves(struct pair_half *halves, size_t n)
 {
 	size_t labels = 0;
@@ -75,7 +78,7 @@ int label_pairs_join(struct job **jobs, uint32_t count)
 		const char *name = filename_of(scan->label);
 
 		halves[n] = (struct pair_half){ .scan = scan,
-						.folder = (size_t)(name - scan->label) };
+						.directory = (size_t)(name - scan->label) };
 		halves[n].role = name_pair(name, halves[n].key);
 		n += halves[n].role != NAME_NO_PAIR;
 	}

@@ -11,7 +11,7 @@
 #include "build/findings.h"
 #include "indexer/jobs.h"
 
-static bool same_folder(const struct job *a, const struct job *b)
+static bool same_directory(const struct job *a, const struct job *b)
 {
 	size_t n = (size_t)(filename_of(a->scan.label) - a->scan.label);
 
@@ -30,13 +30,13 @@ static int find_data(struct job *const *jobs, uint32_t i, struct error *e)
 			"'%s' has numbers of the rows of another Arrow file; name that "
 			"file before it",
 			scan->label);
-	if (i > 1 && !jobs[i - 2]->scan.selects && same_folder(jobs[i], jobs[i - 1]) &&
-	    same_folder(jobs[i], jobs[i - 2]))
+	if (i > 1 && !jobs[i - 2]->scan.selects && same_directory(jobs[i], jobs[i - 1]) &&
+	    same_directory(jobs[i], jobs[i - 2]))
 		return error_set(
 			e, ERROR_DATASET, EBADMSG,
 			"'%s' has numbers of the rows of several files, '%s' is the last "
 			"of them; write them as one (datasets: "
-			"ds.flatten_indices().save_to_disk(FOLDER))",
+			"ds.flatten_indices().save_to_disk(DIRECTORY))",
 			scan->label, jobs[i - 1]->scan.label);
 	return 0;
 }
@@ -64,7 +64,7 @@ static int select_rows(struct job *data, const struct job *by, const uint64_t *r
 		return error_set(e, ERROR_DATASET, EBADMSG,
 				 "'%s' has numbers of rows of '%s', in which a column says the "
 				 "split of each; write them as one (datasets: "
-				 "ds.flatten_indices().save_to_disk(FOLDER))", by->scan.label,
+				 "ds.flatten_indices().save_to_disk(DIRECTORY))", by->scan.label,
 				 data->scan.label);
 	if (err)
 		return error_no_memory(e, NULL);

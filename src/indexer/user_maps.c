@@ -17,8 +17,8 @@ static void report_map(const struct name_map *map, const char *path, struct find
 	if (notes->splits)
 		findings_add(findings, FINDING_CHOSEN,
 			     "'%s' has a column that says the split of each file, which is "
-			     "not used: files of all splits lie in one folder of a class; "
-			     "give a table of the rows of one split", path);
+			     "not used: files of all splits lie in one directory of a "
+			     "class; give a table of the rows of one split", path);
 	if (notes->hot)
 		findings_add(findings, FINDING_CHOSEN,
 			     "'%s': its %zu columns besides the names have 0 or 1, and are taken "

@@ -496,7 +496,7 @@ static void say_unused_splits(struct rules *rules, const struct binding *b)
 		if (i != b->labels && i != list && label_rules_may_split(item, b->rows))
 			rules_report(rules, "'%s' may say the split of each row, and is "
 				     "not used: rows of all splits lie together; -o "
-				     "labels=%s has a folder for each of its values",
+				     "labels=%s has a directory for each of its values",
 				     item->name, item->name);
 	}
 	if (list != RULE_NONE)

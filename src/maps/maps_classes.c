@@ -136,7 +136,7 @@ static int class_list_by_name(const void *left, const void *right)
 	return order ? order : class_list_by_label(left, right);
 }
 
-/* Two classes of one name would lie in one folder, and ImageFolder count one less. */
+/* Two classes of one name would lie in one directory, and ImageFolder count one less. */
 static int class_list_check_names(const struct class_list *list, struct error *e)
 {
 	const struct class *items = list->items.items;

@@ -87,15 +87,15 @@ const char *map_class_fault(const char *text, size_t size)
 	if (size == 0)
 		return "is empty";
 	if (memchr(text, '/', size))
-		return "has a slash in it, and a folder's name cannot";
+		return "has a slash in it, and a directory's name cannot";
 	if ((size == 1 && *text == '.') || (size == 2 && memcmp(text, "..", 2) == 0))
-		return "cannot be a folder's name";
+		return "cannot be a directory's name";
 	if (size == strlen(PATH_RESERVED) && memcmp(text, PATH_RESERVED, size) == 0)
 		return "is .granaryfs, a name that every mount has for itself";
 	return component_fault(text, size);
 }
 
-bool map_has_folder(const char *path, const char *name, size_t size)
+bool map_has_directory(const char *path, const char *name, size_t size)
 {
 	const char *end;
 
@@ -105,10 +105,10 @@ bool map_has_folder(const char *path, const char *name, size_t size)
 	return false;
 }
 
-bool map_folders_agree(const char *key, const char *path)
+bool map_directories_agree(const char *key, const char *path)
 {
-	const char *folder;
-	size_t n = folder_name_of(path, &folder);
+	const char *directory;
+	size_t n = directory_name_of(path, &directory);
 
-	return n == 0 || !strchr(key, '/') || map_has_folder(key, folder, n);
+	return n == 0 || !strchr(key, '/') || map_has_directory(key, directory, n);
 }

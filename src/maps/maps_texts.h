@@ -37,10 +37,10 @@ void map_texts_free(struct map_texts *texts);
 const char *map_path_fault(const char *text, size_t size);
 const char *map_class_fault(const char *text, size_t size);
 
-/* Is there a folder of that name in the path? */
-bool map_has_folder(const char *path, const char *name, size_t size);
+/* Is there a directory of that name in the path? */
+bool map_has_directory(const char *path, const char *name, size_t size);
 
-/* Does the file lie in a folder that the key has? One that has none lies anywhere. */
-bool map_folders_agree(const char *key, const char *path);
+/* Does the file lie in a directory that the key has? One that has none lies anywhere. */
+bool map_directories_agree(const char *key, const char *path);
 
 #endif

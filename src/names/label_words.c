@@ -31,7 +31,10 @@ static const char *const index_words[] = {
 	"names", "files", "split", "splits",
 };
 
-/* In names of arrays these are splits, too; folders that are called so may be classes. */
+/*
+ * In names of arrays these are splits, too; directories that are called so may be
+ * classes.
+ */
 static const char *const short_splits[] = { "trn", "tst", "dev", "eval" };
 
 /* Names that begin like those of labels and hold none. */

@@ -45,7 +45,7 @@ bool split_is_same(const char *a, size_t na, const char *b, size_t nb)
 	return split && split == split_of(b, nb, strncmp);
 }
 
-bool split_names_folder(const char *word)
+bool split_names_directory(const char *word)
 {
 	return *word && !strchr(word, '/') && strcmp(word, ".") != 0 && strcmp(word, "..") != 0;
 }

@@ -19,15 +19,15 @@ bool split_is_lowercase_word(const char *text, size_t n);
 /* Are these the same part: the same bytes, or as "val" and "validation"? Small letters. */
 bool split_is_same(const char *a, size_t na, const char *b, size_t nb);
 
-/* May a folder be called so? */
-bool split_names_folder(const char *word);
+/* May a directory be called so? */
+bool split_names_directory(const char *word);
 
 enum { SPLIT_BYTES = 16 };
 
 /*
  * The split that a file's name says: such a word, "trainval", "dev" or "eval", as
- * "train" of "x-train-0001.tar". Where it has none, that of the folder it is in: "val/x.tar". false,
- * and "": there is none, or there are two that differ.
+ * "train" of "x-train-0001.tar". Where it has none, that of the directory it is in:
+ * "val/x.tar". false, and "": there is none, or there are two that differ.
  */
 bool split_of_path(const char *path, char out[SPLIT_BYTES]);
 

@@ -27,14 +27,14 @@ struct hierarchy {
 	size_t hidden;     /* length of the part of the path that is not mounted */
 };
 
-char *cgroup_read_text(const char *folder, const char *name)
+char *cgroup_read_text(const char *directory, const char *name)
 {
 	CLEANUP(cleanup_free) char *path = NULL;
 	CLEANUP(cleanup_close) int fd = -1;
 	VEC(char) text = VEC_INIT;
 	ssize_t n = 1;
 
-	if (asprintf(&path, "%s/%s", folder, name) < 0) {
+	if (asprintf(&path, "%s/%s", directory, name) < 0) {
 		path = NULL;
 		return NULL;
 	}
@@ -175,7 +175,7 @@ static int add_level(struct cgroup_levels *out, const char *path, size_t length,
 	return -ENOMEM;
 }
 
-/* The group's folder and its parents, up to the mount point. */
+/* The group's directory and its parents, up to the mount point. */
 static int add_levels(const char *root, const struct hierarchy *hierarchy, bool old,
 		      struct cgroup_levels *out)
 {

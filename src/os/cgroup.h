@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cgroup.h: the control groups that limit this process, as folders.
+ * cgroup.h: the control groups that limit this process, as directories.
  *
  * Version 1, version 2, and both at once; also in containers, which may mount only a part
  * of the hierarchy.
@@ -14,7 +14,7 @@
 
 /* This process's group, or a parent of it. */
 struct cgroup_level {
-	char *path; /* of its folder */
+	char *path; /* of its directory */
 	bool old;   /* version 1, whose files differ */
 };
 
@@ -34,7 +34,7 @@ int cgroup_find_levels(const char *root, const char *controller, const char *cgr
  * The text of a file of the kernel's, of any size: the caller frees it; "" where it cannot
  * be read, NULL: out of memory.
  */
-char *cgroup_read_text(const char *folder, const char *name);
+char *cgroup_read_text(const char *directory, const char *name);
 void cgroup_levels_free(struct cgroup_levels *levels);
 
 #endif

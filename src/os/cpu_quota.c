@@ -38,9 +38,9 @@ static void cpu_quota_lower(struct cpu_quota *out, const struct cgroup_level *le
 
 	if (!found || (out->thousandths && found >= out->thousandths))
 		return;
-	free(out->folder);
+	free(out->directory);
 	out->thousandths = found;
-	out->folder = strdup(level->path);
+	out->directory = strdup(level->path);
 }
 
 void cpu_quota_read(const char *root, struct cpu_quota *out)
@@ -58,7 +58,7 @@ void cpu_quota_read(const char *root, struct cpu_quota *out)
 
 void cpu_quota_free(struct cpu_quota *quota)
 {
-	free(quota->folder);
+	free(quota->directory);
 	*quota = (struct cpu_quota){ 0 };
 }
 
@@ -69,12 +69,12 @@ uint64_t cpu_quota_used_ns(const struct cpu_quota *quota)
 	unsigned long long us = 0, ns = 0;
 	const char *at;
 
-	if (!quota->folder)
+	if (!quota->directory)
 		return 0;
-	stat = cgroup_read_text(quota->folder, "cpu.stat");
+	stat = cgroup_read_text(quota->directory, "cpu.stat");
 	at = stat ? strstr(stat, "usage_usec ") : NULL;
 	if (at && sscanf(at, "usage_usec %llu", &us) == 1)
 		return us * 1000;
-	usage = cgroup_read_text(quota->folder, "cpuacct.usage");
+	usage = cgroup_read_text(quota->directory, "cpuacct.usage");
 	return usage && sscanf(usage, "%llu", &ns) == 1 ? ns : 0;
 }

@@ -14,7 +14,7 @@
 
 struct cpu_quota {
 	unsigned thousandths; /* of a processor, by the lowest limit; 0: there is none */
-	char *folder;         /* of the group with that limit, or NULL */
+	char *directory;         /* of the group with that limit, or NULL */
 };
 
 /*

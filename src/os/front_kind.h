@@ -24,7 +24,7 @@ struct front_kind {
 };
 
 /*
- * A read-only overlay. The last of its lower layers is a folder with this name and the
+ * A read-only overlay. The last of its lower layers is a directory with this name and the
  * number of the FUSE connection: `lowerdir=/proc/self/fd/3::/proc/self/fd/5/granaryfs@57`.
  */
 extern const struct front_kind front_kind_overlay;

@@ -2,8 +2,8 @@
 /*
  * fsids.h: gives a thread of root's the filesystem ids of another user.
  *
- * Root makes files in a user's folder with that user's ids. Then the kernel allows only
- * what the user could do. The ids are those of setfsuid(2) and setfsgid(2), without
+ * Root makes files in a user's directory with that user's ids. Then the kernel allows
+ * only what the user could do. The ids are those of setfsuid(2) and setfsgid(2), without
  * supplementary groups; signals and open descriptors are not affected.
  *
  * Threads: changes the calling thread only. No other thread may change ids meanwhile.

@@ -8,19 +8,19 @@
 
 int inherited_list(struct inherited *inherited)
 {
-	DIR *folder = opendir("/proc/self/fd");
+	DIR *directory = opendir("/proc/self/fd");
 	struct dirent *entry;
 	int err = 0;
 
-	if (!folder)
+	if (!directory)
 		return 0;
-	while (!err && (entry = readdir(folder))) {
+	while (!err && (entry = readdir(directory))) {
 		int fd = (int)strtol(entry->d_name, NULL, 10);
 
-		if (fd > STDERR_FILENO && fd != dirfd(folder))
+		if (fd > STDERR_FILENO && fd != dirfd(directory))
 			err = vec_push(&inherited->descriptors, fd);
 	}
-	closedir(folder);
+	closedir(directory);
 	return err;
 }
 

@@ -12,7 +12,8 @@
 
 static int log_file_refuse(const char *path, int errnum, const char *why, struct error *e)
 {
-	return error_set(e, ERROR_SYSTEM, errnum, "-o log=%s: %s; name a file in a folder that is "
+	return error_set(e, ERROR_SYSTEM, errnum,
+			 "-o log=%s: %s; name a file in a directory that is "
 			 "there and can be written", path, why);
 }
 

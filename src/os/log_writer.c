@@ -83,7 +83,7 @@ static void log_writer_write_records(void)
 	}
 }
 
-/* Neither a terminal, nor a folder, nor the mount is kept busy. */
+/* Neither a terminal, nor a directory, nor the mount is kept busy. */
 static int detach_from_senders(int records, int file)
 {
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);

@@ -53,14 +53,14 @@ static uint64_t plus(uint64_t a, uint64_t b)
 /* Reading. */
 
 /* The first bytes of a small file, and a NUL; "" where it cannot be read. */
-static void read_start(const char *folder, const char *name, char *out, size_t size)
+static void read_start(const char *directory, const char *name, char *out, size_t size)
 {
 	CLEANUP(cleanup_free) char *path = NULL;
 	CLEANUP(cleanup_close) int fd = -1;
 	size_t done = 0;
 	ssize_t n = 1;
 
-	if (asprintf(&path, "%s/%s", folder, name) < 0)
+	if (asprintf(&path, "%s/%s", directory, name) < 0)
 		path = NULL;
 	else
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -116,11 +116,11 @@ static uint64_t field(const char *text, const char *name, uint64_t otherwise)
 	return otherwise;
 }
 
-static uint64_t file_number(const char *folder, const char *name, uint64_t otherwise)
+static uint64_t file_number(const char *directory, const char *name, uint64_t otherwise)
 {
 	char text[64];
 
-	read_start(folder, name, text, sizeof(text));
+	read_start(directory, name, text, sizeof(text));
 	return memory_number(text, otherwise);
 }
 
@@ -145,10 +145,10 @@ static const struct dialect dialects[] = {
 };
 
 /* Used memory that is not clean page cache: memory of processes, tmpfs, slabs. */
-static uint64_t used_memory(const struct dialect *dialect, const char *folder,
+static uint64_t used_memory(const struct dialect *dialect, const char *directory,
 			    const char *stat)
 {
-	uint64_t usage = file_number(folder, dialect->usage, 0);
+	uint64_t usage = file_number(directory, dialect->usage, 0);
 	uint64_t file = plus(field(stat, dialect->file[0], 0), field(stat, dialect->file[1], 0));
 	uint64_t busy = plus(field(stat, dialect->busy[0], 0), field(stat, dialect->busy[1], 0));
 

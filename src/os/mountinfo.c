@@ -242,8 +242,8 @@ static const struct mountinfo_line *climb(const struct mountinfo_table *table,
 }
 
 /*
- * Walks as the kernel does: a hidden mount, also one below a folder that is covered, has
- * the same path in the table, and is not found.
+ * Walks as the kernel does: a hidden mount, also one below a directory that is covered,
+ * has the same path in the table, and is not found.
  */
 static const struct mountinfo_line *mountinfo_walk(const struct mountinfo_table *table,
 						   const char *path)

@@ -55,18 +55,18 @@ char *mounts_path(const char *path)
 }
 
 /*
- * A mount, by its name in its parent folder. An O_PATH descriptor of the mount would make
- * it busy; with the whole path a user who renames a folder above could have another mount
- * unmounted.
+ * A mount, by its name in its parent directory. An O_PATH descriptor of the mount would
+ * make it busy; with the whole path a user who renames a directory above could have
+ * another mount unmounted.
  */
 struct mounts_place {
-	int folder;
+	int directory;
 	char path[64 + NAME_MAX];
 };
 
 static void close_mounts_place(struct mounts_place *place)
 {
-	cleanup_close(&place->folder);
+	cleanup_close(&place->directory);
 }
 
 static int mounts_find_place(const char *path, struct mounts_place *place)
@@ -79,13 +79,13 @@ static int mounts_find_place(const char *path, struct mounts_place *place)
 	above = name == path ? strdup("/") : strndup(path, (size_t)(name - path));
 	if (!above)
 		return -ENOMEM;
-	place->folder = open(above, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (place->folder < 0)
+	place->directory = open(above, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (place->directory < 0)
 		return -errno;
-	real = mounts_path_of(place->folder);
+	real = mounts_path_of(place->directory);
 	if (!real)
 		return -errno;
-	snprintf(place->path, sizeof(place->path), "/proc/self/fd/%d/%s", place->folder,
+	snprintf(place->path, sizeof(place->path), "/proc/self/fd/%d/%s", place->directory,
 		 name + 1);
 	return strcmp(real, above) == 0 ? 0 : -ESTALE;
 }
@@ -255,10 +255,10 @@ int mounts_detach_dead(const char *path, int id)
 	return err && check_id(path, id) ? -ESTALE : err;
 }
 
-/* umount2(2) below the parent folder: 0 or a negative errno. */
+/* umount2(2) below the parent directory: 0 or a negative errno. */
 static int unmount_placed(const char *path, int id, int flags)
 {
-	CLEANUP(close_mounts_place) struct mounts_place place = { .folder = -1 };
+	CLEANUP(close_mounts_place) struct mounts_place place = { .directory = -1 };
 	int err = check_id(path, id);
 
 	if (!err)
@@ -293,11 +293,11 @@ static int open_fusectl(void)
 static bool abort_connection(unsigned connection)
 {
 	char name[64];
-	CLEANUP(cleanup_close) int folder = open(connections, O_PATH | O_CLOEXEC);
+	CLEANUP(cleanup_close) int directory = open(connections, O_PATH | O_CLOEXEC);
 	CLEANUP(cleanup_close) int fd = -1, own = -1;
 
 	snprintf(name, sizeof(name), "%u/abort", connection);
-	fd = openat(folder, name, O_WRONLY | O_CLOEXEC);
+	fd = openat(directory, name, O_WRONLY | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT) {
 		own = open_fusectl();
 		fd = own < 0 ? -1 : openat(own, name, O_WRONLY | O_CLOEXEC);

@@ -17,7 +17,7 @@
 #include "os/namespace.h"
 
 enum {
-	FOLDER = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
+	DIRECTORY = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
 	LINKS_MOST = 40,  /* the kernel's limit */
 	TRIES_MOST = 100, /* to find an unused name */
 	NOBODY = 65534,   /* stands for unmapped ids (user_namespaces(7)) */
@@ -26,8 +26,8 @@ enum {
 struct place {
 	char *path;       /* owned */
 	const char *name; /* points into the path */
-	int folder;
-	struct stat st;   /* of the folder */
+	int directory;
+	struct stat st;   /* of the directory */
 	uid_t uid;        /* ids to act with */
 	gid_t gid;
 };
@@ -35,7 +35,7 @@ struct place {
 /* ---- Following a path ---------------------------------------------------- */
 
 struct place_walk {
-	int at;          /* descriptor of the folder that was reached */
+	int at;          /* descriptor of the directory that was reached */
 	struct stat st;  /* its attributes */
 	bool make;
 	bool is_private; /* in a user namespace */
@@ -72,15 +72,15 @@ static int reach(struct place_walk *w, int fd_taken)
 	return 0;
 }
 
-static int open_folder(const struct place_walk *w, const char *name)
+static int open_directory(const struct place_walk *w, const char *name)
 {
-	int fd = openat(w->at, name, FOLDER);
+	int fd = openat(w->at, name, DIRECTORY);
 
 	if (fd >= 0 || errno != ENOENT || !w->make)
 		return fd;
 	if (mkdirat(w->at, name, 0700) < 0 && errno != EEXIST)
 		return -1;
-	return openat(w->at, name, FOLDER);
+	return openat(w->at, name, DIRECTORY);
 }
 
 /* `rest` is the path behind the link; it becomes the path behind the link's target. */
@@ -107,10 +107,13 @@ static int place_follow(struct place_walk *w, const char *name, char **rest)
 		return -ENOMEM;
 	free(*rest);
 	*rest = path;
-	return *target == '/' ? reach(w, open("/", FOLDER)) : 0;
+	return *target == '/' ? reach(w, open("/", DIRECTORY)) : 0;
 }
 
-/* Assumes the owner's rights in another user's folder, also for folders made there. */
+/*
+ * Assumes the owner's rights in another user's directory, also for directories made
+ * there.
+ */
 static int assume_owner(const struct place_walk *w, struct fsids *before)
 {
 	if (w->led)
@@ -135,7 +138,7 @@ static int place_step(struct place_walk *w, char **rest)
 	memmove(*rest, *rest + n, strlen(*rest + n) + 1);
 	if (err || n == 0)
 		return err;
-	fd = open_folder(w, name);
+	fd = open_directory(w, name);
 	if (fd < 0 && (errno == ENOTDIR || errno == ELOOP))
 		return place_follow(w, name, rest);
 	return reach(w, fd);
@@ -144,7 +147,7 @@ static int place_step(struct place_walk *w, char **rest)
 static int place_begin_walk(struct place_walk *w, const char *path)
 {
 	w->is_private = geteuid() == 0 && namespace_is_private();
-	return reach(w, open(*path == '/' ? "/" : ".", FOLDER));
+	return reach(w, open(*path == '/' ? "/" : ".", DIRECTORY));
 }
 
 /* Walks all components of `rest` but the last `left`, 0 or 1. */
@@ -171,23 +174,23 @@ static int place_refuse(const char *path, int err, struct error *e)
 			 strerror(-err));
 }
 
-/* A place without a folder, and the folder's path, which the caller frees. */
-static int place_begin(const char *path, struct place **out, char **folder)
+/* A place without a directory, and the directory's path, which the caller frees. */
+static int place_begin(const char *path, struct place **out, char **directory)
 {
 	struct place *place = calloc(1, sizeof(*place));
 
 	*out = place;
 	if (!place)
 		return -ENOMEM;
-	place->folder = -1;
+	place->directory = -1;
 	place->uid = geteuid();
 	place->gid = getegid();
 	place->path = strdup(path);
 	if (!place->path)
 		return -ENOMEM;
 	place->name = filename_of(place->path);
-	*folder = strndup(path, (size_t)(place->name - place->path));
-	if (!*folder)
+	*directory = strndup(path, (size_t)(place->name - place->path));
+	if (!*directory)
 		return -ENOMEM;
 	return *place->name ? 0 : -EISDIR;
 }
@@ -201,16 +204,17 @@ static int refuse_path(const char *path, const struct place_walk *w, struct erro
 {
 	return error_set(e, ERROR_SYSTEM, EPERM,
 			 "%s: nothing is made there: a symbolic link of uid %u leads root into a "
-			 "folder of uid %u; name the folder without it", path, (unsigned)w->uid,
+			 "directory of uid %u; name the directory without it", path,
+				 (unsigned)w->uid,
 			 (unsigned)w->st.st_uid);
 }
 
-static int open_walked(const char *path, const char *folder, bool make, int *out,
+static int open_walked(const char *path, const char *directory, bool make, int *out,
 		       struct stat *st, struct error *e)
 {
-	CLEANUP(cleanup_free) char *rest = strdup(folder);
+	CLEANUP(cleanup_free) char *rest = strdup(directory);
 	struct place_walk w = { .at = -1, .make = make };
-	int err = rest ? place_begin_walk(&w, folder) : -ENOMEM;
+	int err = rest ? place_begin_walk(&w, directory) : -ENOMEM;
 
 	if (!err)
 		err = place_walk(&w, &rest, 0);
@@ -225,7 +229,7 @@ static int open_walked(const char *path, const char *folder, bool make, int *out
 	return err;
 }
 
-/* Opens the last name in the folder that was reached. */
+/* Opens the last name in the directory that was reached. */
 static int open_last(struct place_walk *w, const char *name, int flags, mode_t mode)
 {
 	CLEANUP(fsids_restore) struct fsids before = { .taken = false };
@@ -272,7 +276,7 @@ int place_open_file(const char *path, int flags, mode_t mode, struct error *e)
 	return fd;
 }
 
-int place_open_folder(const char *path, struct error *e)
+int place_open_directory(const char *path, struct error *e)
 {
 	struct stat st;
 	int fd, err;
@@ -285,14 +289,14 @@ int place_open_folder(const char *path, struct error *e)
 
 int place_open(const char *path, bool make, struct place **out, struct error *e)
 {
-	CLEANUP(cleanup_free) char *folder = NULL;
+	CLEANUP(cleanup_free) char *directory = NULL;
 	struct place *place;
-	int err = place_begin(path, &place, &folder);
+	int err = place_begin(path, &place, &directory);
 
 	if (err)
 		err = place_refuse(path, err, e);
 	else
-		err = open_walked(path, folder, make, &place->folder, &place->st, e);
+		err = open_walked(path, directory, make, &place->directory, &place->st, e);
 	if (err)
 		place_close(place);
 	else
@@ -305,25 +309,26 @@ static int check_sibling(const struct place *place, const char *file, dev_t devi
 {
 	struct stat st;
 
-	if (fstatat(place->folder, file, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	if (fstatat(place->directory, file, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    st.st_dev == device && st.st_ino == inode)
 		return 0;
 	return error_set(e, ERROR_SYSTEM, ESTALE,
-			 "%s: is not made, for its folder no longer holds the packed file '%s', "
-			 "but another one or none; run it again if that was moved on purpose",
+			 "%s: is not made, for its directory no longer holds the packed "
+			 "file '%s', but another one or none; run it again if that was moved on purpose",
 			 place->path, file);
 }
 
 int place_open_sibling(const char *path, const char *file, dev_t device, ino_t inode,
 		       struct place **out, struct error *e)
 {
-	CLEANUP(cleanup_free) char *folder = NULL;
+	CLEANUP(cleanup_free) char *directory = NULL;
 	struct place *place;
-	int err = place_begin(path, &place, &folder);
+	int err = place_begin(path, &place, &directory);
 
 	if (!err) {
-		place->folder = open(*folder ? folder : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-		if (place->folder < 0 || fstat(place->folder, &place->st) < 0)
+		place->directory = open(*directory ? directory : ".", O_PATH |
+					O_DIRECTORY | O_CLOEXEC);
+		if (place->directory < 0 || fstat(place->directory, &place->st) < 0)
 			err = -errno;
 	}
 	err = err ? place_refuse(path, err, e)
@@ -339,8 +344,8 @@ void place_close(struct place *place)
 {
 	if (!place)
 		return;
-	if (place->folder >= 0)
-		close(place->folder);
+	if (place->directory >= 0)
+		close(place->directory);
 	free(place->path);
 	free(place);
 }
@@ -371,9 +376,11 @@ void place_set_ids(struct place *place, uid_t uid, gid_t gid)
 	fsids_restore(&before);
 }
 
-/* ---- Calls below the folder ---- */
+/* ---- Calls below the directory ---- */
 
-/* A name in the folder, and the thread's ids before the call, restored at scope end. */
+/*
+ * A name in the directory, and the thread's ids before the call, restored at scope end.
+ */
 struct act {
 	struct fsids before;
 	char name[NAME_MAX + 2]; /* one that is too long is cut, and still too long */
@@ -394,7 +401,8 @@ static int open_in(const struct place *place, const char *suffix, int flags, mod
 {
 	CLEANUP(end_act) struct act act;
 	int err = begin_act(&act, place, suffix);
-	int fd = err ? -1 : openat(place->folder, act.name, flags | O_NOFOLLOW | O_CLOEXEC, mode);
+	int fd = err ? -1 : openat(place->directory, act.name, flags | O_NOFOLLOW |
+				   O_CLOEXEC, mode);
 
 	return err ? err : fd < 0 ? -errno : fd;
 }
@@ -440,7 +448,7 @@ int place_stat(const struct place *place, const char *suffix, struct stat *out)
 	CLEANUP(end_act) struct act act;
 	int err = begin_act(&act, place, suffix);
 
-	if (!err && fstatat(place->folder, act.name, out, AT_SYMLINK_NOFOLLOW) < 0)
+	if (!err && fstatat(place->directory, act.name, out, AT_SYMLINK_NOFOLLOW) < 0)
 		err = -errno;
 	return err;
 }
@@ -452,7 +460,7 @@ int place_rename(const struct place *place, const char *from, const char *to)
 	int err = begin_act(&act, place, to);
 
 	snprintf(old, sizeof(old), "%s%s", place->name, from);
-	if (!err && renameat(place->folder, old, place->folder, act.name) < 0)
+	if (!err && renameat(place->directory, old, place->directory, act.name) < 0)
 		err = -errno;
 	return err;
 }
@@ -464,7 +472,7 @@ int place_link(const struct place *place, const char *from, const char *to)
 	int err = begin_act(&act, place, to);
 
 	snprintf(old, sizeof(old), "%s%s", place->name, from);
-	if (!err && linkat(place->folder, old, place->folder, act.name, 0) < 0)
+	if (!err && linkat(place->directory, old, place->directory, act.name, 0) < 0)
 		err = -errno;
 	return err;
 }
@@ -474,7 +482,7 @@ int place_unlink(const struct place *place, const char *suffix)
 	CLEANUP(end_act) struct act act;
 	int err = begin_act(&act, place, suffix);
 
-	if (!err && unlinkat(place->folder, act.name, 0) < 0)
+	if (!err && unlinkat(place->directory, act.name, 0) < 0)
 		err = -errno;
 	return err;
 }
@@ -509,7 +517,7 @@ void place_refresh(const struct place *place)
 	int fd = begin_act(&act, place, "");
 
 	if (!fd)
-		fd = openat(place->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		fd = openat(place->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0)
 		close(fd);
 }

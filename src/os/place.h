@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * place.h: makes files by an open folder and a name in it.
+ * place.h: makes files by an open directory and a name in it.
  *
  * The path is followed once. Then the file, its temporary name and its claim are made,
- * renamed and removed below the folder's descriptor, even if the path changes.
+ * renamed and removed below the directory's descriptor, even if the path changes.
  *
  * For root, links of other users in a path could make it end anywhere. So root follows
  * the path with the owner's rights from the first such link on, and refuses a path that
- * ends in a third user's folder. The owner of a link's folder counts as an owner of the
- * link.
+ * ends in a third user's directory. The owner of a link's directory counts as an owner of
+ * the link.
  *
  * Names: `suffix` follows the file's own name; "" is the file itself. A name that is a
  * symbolic link is never followed. Functions return 0 or a descriptor, or a negative
@@ -30,14 +30,14 @@ struct place;
 enum { PLACE_TEMPORARY_BYTES = 8 }; /* of ".XXXXXX" */
 
 /*
- * Opens the folder of a file: 0 and *out, which the caller closes, or a negative errno
- * and *e, which names the path. `make`: makes missing folders, private.
+ * Opens the directory of a file: 0 and *out, which the caller closes, or a negative errno
+ * and *e, which names the path. `make`: makes missing directories, private.
  */
 int place_open(const char *path, bool make, struct place **out, struct error *e);
 
 /*
- * The same for a path beside an open file. -ESTALE unless the folder still holds that
- * file under the name `file`. So the owners of the folders above do not matter.
+ * The same for a path beside an open file. -ESTALE unless the directory still holds that
+ * file under the name `file`. So the owners of the directories above do not matter.
  */
 int place_open_sibling(const char *path, const char *file, dev_t device, ino_t inode,
 		       struct place **out, struct error *e);
@@ -45,18 +45,18 @@ void place_close(struct place *place); /* NULL is nothing */
 
 /*
  * Opens a file by the same rule, its own links included, with the flags and mode of
- * open(2): a descriptor; -EPERM and *e where root would end in a third user's folder; or
- * another negative errno.
+ * open(2): a descriptor; -EPERM and *e where root would end in a third user's directory;
+ * or another negative errno.
  */
 int place_open_file(const char *path, int flags, mode_t mode, struct error *e);
 
-/* Opens a folder in the same way: an O_PATH descriptor, or a negative errno. */
-int place_open_folder(const char *path, struct error *e);
+/* Opens a directory in the same way: an O_PATH descriptor, or a negative errno. */
+int place_open_directory(const char *path, struct error *e);
 
 /* The path it was opened by; valid until place_close. */
 const char *place_path(const struct place *place);
 
-/* The owner of the folder. */
+/* The owner of the directory. */
 uid_t place_uid(const struct place *place);
 gid_t place_gid(const struct place *place);
 
@@ -84,7 +84,7 @@ int place_set_mode(const struct place *place, int fd, mode_t mode);
 
 /*
  * An NFS client remembers for up to a minute that a name did not exist. Opening the
- * folder makes it ask the server, so that a file just published is found.
+ * directory makes it ask the server, so that a file just published is found.
  */
 void place_refresh(const struct place *place);
 

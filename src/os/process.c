@@ -23,9 +23,9 @@ enum { CLOSER_STACK_BYTES = 64 << 10 };
 enum { OOM_STEP = 10, OOM_MOST = 1000 }; /* thousandths of all memory */
 
 /* The state in a stat file of proc(5), behind the name, which may contain anything. */
-static char process_state_of(int folder, const char *path)
+static char process_state_of(int directory, const char *path)
 {
-	CLEANUP(cleanup_close) int fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
+	CLEANUP(cleanup_close) int fd = openat(directory, path, O_RDONLY | O_CLOEXEC);
 	char line[512];
 	const char *end;
 	ssize_t n = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
@@ -72,20 +72,21 @@ static bool threads_are_stuck(DIR *threads)
 	return true;
 }
 
-/* Does a link of /proc lead into the folder? */
-static bool links_into(int proc, const char *process, const char *link, const char *folder)
+/* Does a link of /proc lead into the directory? */
+static bool links_into(int proc, const char *process, const char *link,
+		       const char *directory)
 {
 	char path[300], target[PATH_MAX];
-	size_t size = strlen(folder);
+	size_t size = strlen(directory);
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "%.255s/%s", process, link);
 	n = readlinkat(proc, path, target, sizeof(target));
-	return n >= (ssize_t)size && memcmp(target, folder, size) == 0 &&
+	return n >= (ssize_t)size && memcmp(target, directory, size) == 0 &&
 	       (n == (ssize_t)size || target[size] == '/');
 }
 
-pid_t process_working_in(const char *folder)
+pid_t process_working_in(const char *directory)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
@@ -93,8 +94,8 @@ pid_t process_working_in(const char *folder)
 
 	while (proc && !found && (entry = readdir(proc))) {
 		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
-		    (links_into(dirfd(proc), entry->d_name, "cwd", folder) ||
-		     links_into(dirfd(proc), entry->d_name, "root", folder)))
+		    (links_into(dirfd(proc), entry->d_name, "cwd", directory) ||
+		     links_into(dirfd(proc), entry->d_name, "root", directory)))
 			found = (pid_t)strtol(entry->d_name, NULL, 10);
 	}
 	if (proc)

@@ -46,10 +46,10 @@ bool process_ended_by_fault(int status);
 bool process_limits_lowered(pid_t child);
 
 /*
- * A process whose working or root directory is the folder or lies in it, by the paths of
- * /proc: 0: none, or none that may be seen. Touches no filesystem but /proc.
+ * A process whose working or root directory is the directory or lies in it, by the paths
+ * of /proc: 0: none, or none that may be seen. Touches no filesystem but /proc.
  */
-pid_t process_working_in(const char *folder);
+pid_t process_working_in(const char *directory);
 
 /* Processes that the kernel has killed on this machine for lack of memory. */
 uint64_t process_oom_kills(void);

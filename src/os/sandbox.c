@@ -49,7 +49,7 @@ static int landlock_version(void)
 	return version > 0 ? (int)version : 0;
 }
 
-/* Of files: to read them and to list folders; and the ioctls of devices. */
+/* Of files: to read them and to list directories; and the ioctls of devices. */
 enum { READING = 0x0004 | 0x0008 | 0x8000 };
 
 /* Handles these rights without a rule that allows any. */

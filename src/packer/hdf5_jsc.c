@@ -55,13 +55,13 @@ static char *map_path(const char *path, const char *split)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	const char *dot = strrchr(name, '.');
-	const size_t folder = (size_t)(name - path);
+	const size_t directory = (size_t)(name - path);
 	const size_t stem = dot ? (size_t)(dot - name) : strlen(name);
 	char *text = NULL;
 
-	if (asprintf(&text, "%.*s_%s.pkl", (int)(folder + stem), path, split) < 0)
+	if (asprintf(&text, "%.*s_%s.pkl", (int)(directory + stem), path, split) < 0)
 		return NULL;
-	for (size_t i = folder; i < folder + stem; i++)
+	for (size_t i = directory; i < directory + stem; i++)
 		text[i] = (char)tolower((unsigned char)text[i]);
 	return text;
 }
@@ -145,7 +145,7 @@ static int begin_splits(struct jsc *jsc, const struct writer_config *config,
 	if (config->split_count > SPLITS_MOST)
 		return error_set(e, ERROR_DATASET, EINVAL,
 				 "the layout jsc wants SPLIT/CLASS/FILE, and here are %zu "
-				 "folders at the top: pack the folder above, or use "
+				 "directories at the top: pack the directory above, or use "
 				 "--hdf5-layout tree", config->split_count);
 	jsc->stored = H5Tvlen_create(H5T_STD_U8LE);
 	jsc->memory = H5Tvlen_create(H5T_NATIVE_UINT8);
@@ -241,8 +241,8 @@ static int check_row(const struct pack_entry *entry, const struct split *split,
 		return rc;
 	if (!split || entry->label < 0)
 		return error_set(e, ERROR_DATASET, EINVAL,
-				 "%s: is in no class; the layout jsc wants folders like "
-				 "train/CLASS/FILE, or use --hdf5-layout tree",
+				 "%s: is in no class; the layout jsc wants directories "
+				 "like train/CLASS/FILE, or use --hdf5-layout tree",
 				 entry->path);
 	if (split->done == split->rows)
 		return error_set(e, ERROR_SYSTEM, EINVAL,

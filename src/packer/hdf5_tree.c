@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * hdf5_tree.c: the layout "tree". A folder is a group. A file is a contiguous dataset of
- * bytes of one dimension, so a mount reads it as one extent. With gzip it is in chunks; a
- * chunk that does not become smaller is stored as it is. Symbolic links are soft links,
- * hard links are hard links. Owners, modes and times are not stored.
+ * hdf5_tree.c: the layout "tree". A directory is a group. A file is a contiguous dataset
+ * of bytes of one dimension, so a mount reads it as one extent. With gzip it is in
+ * chunks; a chunk that does not become smaller is stored as it is. Symbolic links are
+ * soft links, hard links are hard links. Owners, modes and times are not stored.
  */
 #include "packer/hdf5_layouts.h"
 
@@ -24,8 +24,8 @@ struct h5_tree {
 	int level;       /* of gzip, or 0 */
 	hid_t dataset;   /* of the file between begin and end */
 	uint64_t at;     /* bytes of it written */
-	hid_t group;     /* the folder of the last entry */
-	char *folder;    /* its path */
+	hid_t group;     /* the directory of the last entry */
+	char *directory;    /* its path */
 };
 
 static int h5_tree_fail(const struct h5_tree *tree, const char *path, struct error *e)
@@ -83,11 +83,13 @@ static hid_t open_group(const struct h5_tree *tree, hid_t parent, const char *na
 				  tree->out->group_create, H5P_DEFAULT);
 }
 
-/* Opens the folder's groups one by one; `folder` is changed meanwhile and restored. */
-static hid_t walk_groups(const struct h5_tree *tree, char *folder)
+/*
+ * Opens the directory's groups one by one; `directory` is changed meanwhile and restored.
+ */
+static hid_t walk_groups(const struct h5_tree *tree, char *directory)
 {
 	hid_t group = H5Gopen2(tree->out->file, "/", H5P_DEFAULT), next;
-	char *name = folder, *slash;
+	char *name = directory, *slash;
 
 	while (group >= 0 && *name) {
 		slash = strchrnul(name, '/');
@@ -103,21 +105,21 @@ static hid_t walk_groups(const struct h5_tree *tree, char *folder)
 	return group;
 }
 
-/* Makes the folder tree->group: 0, or -errno and a sentence. */
-static int enter_folder(struct h5_tree *tree, const char *path, size_t length,
+/* Makes the directory tree->group: 0, or -errno and a sentence. */
+static int enter_directory(struct h5_tree *tree, const char *path, size_t length,
 			struct error *e)
 {
-	if (tree->folder && strlen(tree->folder) == length &&
-	    memcmp(tree->folder, path, length) == 0)
+	if (tree->directory && strlen(tree->directory) == length &&
+	    memcmp(tree->directory, path, length) == 0)
 		return 0;
 	if (tree->group >= 0)
 		H5Gclose(tree->group);
 	tree->group = H5I_INVALID_HID;
-	free(tree->folder);
-	tree->folder = strndup(path, length);
-	if (!tree->folder)
+	free(tree->directory);
+	tree->directory = strndup(path, length);
+	if (!tree->directory)
 		return error_no_memory(e, path);
-	tree->group = walk_groups(tree, tree->folder);
+	tree->group = walk_groups(tree, tree->directory);
 	return tree->group < 0 || tree->out->error ? h5_tree_fail(tree, path, e) : 0;
 }
 
@@ -190,16 +192,16 @@ static bool has_climb(const char *path)
 }
 
 /*
- * The target of a soft link in `folder`. In HDF5 ".." is a plain name, so a path that
+ * The target of a soft link in `directory`. In HDF5 ".." is a plain name, so a path that
  * climbs is written from the root. NULL: it leads out of the root, or has a later "..".
  */
-static char *link_target(const char *folder, const char *target)
+static char *link_target(const char *directory, const char *target)
 {
-	size_t depth = *folder != '\0', climbs, kept = strlen(folder);
+	size_t depth = *directory != '\0', climbs, kept = strlen(directory);
 	const char *rest, *at;
 	char *text = NULL;
 
-	for (at = folder; (at = strchr(at, '/')); at++)
+	for (at = directory; (at = strchr(at, '/')); at++)
 		depth++;
 	climbs = count_climbs(target, &rest);
 	if (*target == '/' || climbs > depth || has_climb(rest))
@@ -207,11 +209,11 @@ static char *link_target(const char *folder, const char *target)
 	if (!climbs)
 		return strdup(target);
 	for (; climbs; climbs--) {
-		while (kept && folder[kept - 1] != '/')
+		while (kept && directory[kept - 1] != '/')
 			kept--;
 		kept -= kept > 0;
 	}
-	if (asprintf(&text, "/%.*s%s%s", (int)kept, folder, kept && *rest ? "/" : "",
+	if (asprintf(&text, "/%.*s%s%s", (int)kept, directory, kept && *rest ? "/" : "",
 		     rest) < 0)
 		return NULL;
 	return text;
@@ -221,22 +223,22 @@ static int refuse_link(const struct pack_entry *entry, struct error *e)
 {
 	return error_set(e, ERROR_SYSTEM, ENOTSUP,
 			 "%s: is a symbolic link to '%s': HDF5 has only links to what is in "
-			 "the packed folder, and no '..' within a path; pack to tar or "
+			 "the packed directory, and no '..' within a path; pack to tar or "
 			 "squashfs", entry->path, entry->target);
 }
 
 static int tree_check(const struct pack_entry *entry, struct error *e)
 {
-	CLEANUP(cleanup_free) char *folder = NULL, *target = NULL;
+	CLEANUP(cleanup_free) char *directory = NULL, *target = NULL;
 	const char *slash;
 
 	if (entry->kind != PACK_SYMLINK)
 		return 0;
 	slash = strrchr(entry->path, '/');
-	folder = strndup(entry->path, slash ? (size_t)(slash - entry->path) : 0);
-	if (!folder)
+	directory = strndup(entry->path, slash ? (size_t)(slash - entry->path) : 0);
+	if (!directory)
 		return error_no_memory(e, entry->path);
-	target = link_target(folder, entry->target);
+	target = link_target(directory, entry->target);
 	return target ? 0 : refuse_link(entry, e);
 }
 
@@ -244,7 +246,7 @@ static int h5_tree_write_symlink(const struct h5_tree *tree,
 				 const struct pack_entry *entry,
 				 const char *name, struct error *e)
 {
-	CLEANUP(cleanup_free) char *target = link_target(tree->folder, entry->target);
+	CLEANUP(cleanup_free) char *target = link_target(tree->directory, entry->target);
 
 	if (!target)
 		return refuse_link(entry, e);
@@ -302,8 +304,8 @@ static int tree_begin(void *state, const struct pack_entry *entry, struct error 
 	if (rc < 0)
 		return rc;
 	if (entry->kind == PACK_DIRECTORY)
-		return enter_folder(tree, entry->path, strlen(entry->path), e);
-	rc = enter_folder(tree, entry->path, length, e);
+		return enter_directory(tree, entry->path, strlen(entry->path), e);
+	rc = enter_directory(tree, entry->path, length, e);
 	return rc < 0 ? rc : begin_name(tree, entry, entry->path + length + !!slash, e);
 }
 
@@ -335,7 +337,7 @@ static int tree_close(void *state, bool complete, struct error *e)
 		H5Dclose(tree->dataset);
 	if (tree->group >= 0)
 		H5Gclose(tree->group);
-	free(tree->folder);
+	free(tree->directory);
 	free(tree);
 	return 0;
 }

@@ -12,7 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/filename.h"
-#include "packer/out_folder.h"
+#include "packer/out_directory.h"
 
 enum { WIDTH_MOST = 12 };
 
@@ -209,7 +209,7 @@ bool out_name_owns(const struct out_name *name, const char *file)
 void out_name_remove_indexes(const struct out_name *name)
 {
 	CLEANUP(cleanup_free) char *path = out_name_sibling(name, ".");
-	int fd = path ? out_folder_open(path, O_RDONLY | O_DIRECTORY) : -1;
+	int fd = path ? out_directory_open(path, O_RDONLY | O_DIRECTORY) : -1;
 	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 

@@ -39,10 +39,12 @@ char *out_name_path(const struct out_name *name, uint64_t shard);
  */
 char *out_name_pattern(const struct out_name *name, uint64_t shards);
 
-/* The path of `file` (without a folder) beside the packed files, likewise. */
+/* The path of `file` (without a directory) beside the packed files, likewise. */
 char *out_name_sibling(const struct out_name *name, const char *file);
 
-/* Is this file name (without a folder) a packed file, its index or a leftover of one? */
+/*
+ * Is this file name (without a directory) a packed file, its index or a leftover of one?
+ */
 bool out_name_owns(const struct out_name *name, const char *file);
 
 /* Removes the indexes of the replaced files, also those of sets of another length. */

@@ -16,7 +16,7 @@
 #include "base/filename.h"
 #include "base/size.h"
 #include "os/whole.h"
-#include "packer/out_folder.h"
+#include "packer/out_directory.h"
 
 /* Bytes written before writeback is started. */
 enum { WRITEBACK_BYTES = 32 << 20 };
@@ -49,11 +49,11 @@ static void remove_begun(int number)
 		const char *name = atomic_load(&begun[i]);
 
 		if (name)
-			unlinkat(out_folder_opened(name), filename_of(name), 0);
+			unlinkat(out_directory_opened(name), filename_of(name), 0);
 	}
-	if (with && of && fstatat(out_folder_opened(of), filename_of(of), &st,
+	if (with && of && fstatat(out_directory_opened(of), filename_of(of), &st,
 				  AT_SYMLINK_NOFOLLOW) < 0)
-		unlinkat(out_folder_opened(with), filename_of(with), 0);
+		unlinkat(out_directory_opened(with), filename_of(with), 0);
 	signal(number, SIG_DFL);
 	raise(number);
 	errno = before;
@@ -118,7 +118,7 @@ static bool is_at(int fd, const char *path)
 	struct stat opened, named;
 
 	return fstat(fd, &opened) == 0 &&
-	       fstatat(out_folder_opened(path), filename_of(path), &named,
+	       fstatat(out_directory_opened(path), filename_of(path), &named,
 		       AT_SYMLINK_NOFOLLOW) == 0 &&
 	       opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
 }
@@ -129,7 +129,7 @@ static bool is_at(int fd, const char *path)
 static int open_locked(const char *path)
 {
 	while (true) {
-		int fd = out_folder_open(path, O_RDWR | O_CREAT | O_NONBLOCK), err;
+		int fd = out_directory_open(path, O_RDWR | O_CREAT | O_NONBLOCK), err;
 
 		if (fd < 0)
 			return fd;
@@ -203,15 +203,16 @@ static int output_check_place(const char *path, bool replace, struct error *e)
 {
 	struct stat st;
 
-	int folder = out_folder(path, e);
+	int directory = out_directory(path, e);
 
-	if (folder < 0)
-		return folder;
-	if (fstatat(folder, filename_of(path), &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (directory < 0)
+		return directory;
+	if (fstatat(directory, filename_of(path), &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0; /* open_temporary reports the error */
 	if (S_ISDIR(st.st_mode))
 		return error_set(e, ERROR_USAGE, EISDIR,
-				 "%s: is a folder; name the file that is to be made", path);
+				 "%s: is a directory; name the file that is to be made",
+					 path);
 	if (!replace)
 		return error_set(e, ERROR_SYSTEM, EEXIST,
 				 "%s: is there already; --force replaces it", path);
@@ -264,10 +265,10 @@ static void unregister_temporary(struct output *output)
 	output->slot = -1;
 }
 
-/* After a power cut the name exists only if the folder was synced too. */
-static void sync_folder(const char *path)
+/* After a power cut the name exists only if the directory was synced too. */
+static void sync_directory(const char *path)
 {
-	CLEANUP(cleanup_close) int fd = openat(out_folder_opened(path), ".",
+	CLEANUP(cleanup_close) int fd = openat(out_directory_opened(path), ".",
 					       O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd >= 0)
@@ -278,17 +279,17 @@ static void sync_folder(const char *path)
 static int rename_output(const struct output *output)
 {
 	const char *from = filename_of(output->temporary), *to = filename_of(output->path);
-	int folder = out_folder_opened(output->path);
+	int directory = out_directory_opened(output->path);
 
 	if (output->replace)
-		return renameat(folder, from, folder, to) < 0 ? -errno : 0;
-	if (renameat2(folder, from, folder, to, RENAME_NOREPLACE) == 0)
+		return renameat(directory, from, directory, to) < 0 ? -errno : 0;
+	if (renameat2(directory, from, directory, to, RENAME_NOREPLACE) == 0)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -errno;
-	if (out_folder_has(output->path))
+	if (out_directory_has(output->path))
 		return -EEXIST;
-	return renameat(folder, from, folder, to) < 0 ? -errno : 0;
+	return renameat(directory, from, directory, to) < 0 ? -errno : 0;
 }
 
 int output_commit(struct output *output, struct error *e)
@@ -300,13 +301,13 @@ int output_commit(struct output *output, struct error *e)
 	if (!err)
 		err = rename_output(output);
 	if (err)
-		out_folder_unlink(output->temporary);
+		out_directory_unlink(output->temporary);
 	unregister_temporary(output);
 	unblock_signals(&before);
 	if (err)
 		output_error(output->path, -err, 0, e);
 	else
-		sync_folder(output->path);
+		sync_directory(output->path);
 	free_output(output);
 	return err;
 }
@@ -318,7 +319,7 @@ void output_drop(struct output *output)
 	if (!output)
 		return;
 	output_block_signals(&before);
-	out_folder_unlink(output->temporary);
+	out_directory_unlink(output->temporary);
 	unregister_temporary(output);
 	unblock_signals(&before);
 	free_output(output);

@@ -2,9 +2,9 @@
 /*
  * output.h: a file that gets its name when it is complete.
  *
- * The file is written as ".NAME.part" in the same folder, synced and renamed. So NAME is
- * the old file, the new one, or absent, at every moment, also after kill -9 and a power
- * cut. A file that is not committed is removed, also when INT, TERM or HUP ends the
+ * The file is written as ".NAME.part" in the same directory, synced and renamed. So NAME
+ * is the old file, the new one, or absent, at every moment, also after kill -9 and a
+ * power cut. A file that is not committed is removed, also when INT, TERM or HUP ends the
  * process (output_catch_signals). After kill -9 the temporary file remains; the next run
  * for the same name reuses it. Of two processes that make the same file one is refused,
  * if the filesystem has locks.

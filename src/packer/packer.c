@@ -14,7 +14,7 @@
 #include "base/hash.h"
 #include "os/processors.h"
 #include "packer/measure.h"
-#include "packer/out_folder.h"
+#include "packer/out_directory.h"
 #include "packer/out_format.h"
 #include "packer/out_name.h"
 #include "packer/output.h"
@@ -36,7 +36,7 @@ struct packer_run {
 	struct pack_result *result;
 	const struct out_format *format;
 	struct out_name name;
-	struct stat folder;    /* where the packed files are made */
+	struct stat directory;    /* where the packed files are made */
 	struct pack_scan scan;
 	struct decoders *decoders; /* or NULL */
 	struct plan plan;
@@ -87,25 +87,26 @@ static int check_options(const struct packer_run *run, struct error *e)
 	return 0;
 }
 
-static int packer_find_folder(struct packer_run *run, struct error *e)
+static int packer_find_directory(struct packer_run *run, struct error *e)
 {
 	CLEANUP(cleanup_free) char *path = out_name_sibling(&run->name, "");
 
 	if (!path)
 		return error_no_memory(e, NULL);
-	if (stat(*path ? path : ".", &run->folder) < 0)
+	if (stat(*path ? path : ".", &run->directory) < 0)
 		return error_set(e, ERROR_SYSTEM, errno,
-				 "%s: the folder for the packed file: %s; make it first", path,
+				 "%s: the directory for the packed file: %s; make it first", path,
 				 strerror(errno));
 	return 0;
 }
 
 /* The output and leftovers of it are not packed. */
-static bool is_output(const void *context, const struct stat *folder, const char *name)
+static bool is_output(const void *context, const struct stat *directory, const char *name)
 {
 	const struct packer_run *run = context;
 
-	if (folder->st_ino != run->folder.st_ino || folder->st_dev != run->folder.st_dev)
+	if (directory->st_ino != run->directory.st_ino ||
+	    directory->st_dev != run->directory.st_dev)
 		return false;
 	return out_name_owns(&run->name, name) ||
 	       (run->options->layout == PACK_WEBDATASET && strcmp(name, "classes.txt") == 0);
@@ -138,7 +139,7 @@ static int stop_at_problem(const struct packer_run *run, struct error *e)
 static int list_tree(struct packer_run *run, struct error *e)
 {
 	const struct pack_scan_config config = {
-		.folder = run->options->source,
+		.directory = run->options->source,
 		.threads = packer_thread_count(run),
 		.skip = is_output,
 		.context = run,
@@ -193,8 +194,8 @@ static int make_plan(struct packer_run *run, struct error *e)
 	run->result->splits = o->layout == PACK_WEBDATASET && plan_is_of_splits(&run->plan);
 	if (!err && o->layout == PACK_WEBDATASET && !run->plan.count)
 		err = error_set(e, ERROR_DATASET, ENOENT,
-				"%s: there are no samples; --layout webdataset wants folders, one "
-				"a class, and files named NAME.EXTENSION in them", o->source);
+				"%s: there are no samples; --layout webdataset wants "
+				"directories, one a class, and files named NAME.EXTENSION in them", o->source);
 	if (err)
 		return err;
 	run->result->imbalance = plan_imbalance(&run->plan);
@@ -238,7 +239,7 @@ static int packer_name_shards(struct packer_run *run, size_t *there)
 			free(shard.path);
 			return -ENOMEM;
 		}
-		*there += out_folder_has(shard.path);
+		*there += out_directory_has(shard.path);
 	}
 	run->result->source = out_name_pattern(&run->name, run->plan.shard_count);
 	return run->result->source ? 0 : -ENOMEM;
@@ -250,7 +251,7 @@ static char *surplus_shard(const struct packer_run *run, size_t i)
 	char *path = run->name.numbered ?
 		out_name_path(&run->name, run->plan.shard_count + i) : NULL;
 
-	if (path && out_folder_has(path))
+	if (path && out_directory_has(path))
 		return path;
 	free(path);
 	return NULL;
@@ -263,18 +264,18 @@ static int remove_old(const struct packer_run *run, struct error *e)
 
 	if (run->plan.shard_count == 1 && !run->name.numbered)
 		return 0; /* the rename replaces it */
-	out_folder_unlink(run->plan_path);
+	out_directory_unlink(run->plan_path);
 	for (size_t i = 0; i < run->result->shards.count; i++) {
 		int err;
 
 		path = run->result->shards.items[i].path;
-		err = out_folder_unlink(path);
+		err = out_directory_unlink(path);
 		if (err && err != -ENOENT)
 			return error_set(e, ERROR_SYSTEM, -err,
 					 "%s: it cannot be replaced: %s", path, strerror(-err));
 	}
 	for (size_t i = 0; (path = surplus_shard(run, i)); i++) {
-		int err = out_folder_unlink(path);
+		int err = out_directory_unlink(path);
 
 		free(path);
 		if (err)
@@ -318,7 +319,7 @@ static int render_classes(struct packer_run *run)
 /* Is the file's content equal to the text? A missing file counts as equal. */
 static bool packer_contains(const char *path, const char *text, size_t size)
 {
-	int fd = out_folder_open(path, O_RDONLY | O_NONBLOCK);
+	int fd = out_directory_open(path, O_RDONLY | O_NONBLOCK);
 	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
 	bool same = true;
 
@@ -331,7 +332,7 @@ static bool packer_contains(const char *path, const char *text, size_t size)
 	return same;
 }
 
-/* Two sets in one folder share classes.txt, so it must be right for both. */
+/* Two sets in one directory share classes.txt, so it must be right for both. */
 static int packer_check_classes(struct packer_run *run, struct error *e)
 {
 	CLEANUP(cleanup_free) char *path = out_name_sibling(&run->name, "classes.txt");
@@ -342,7 +343,7 @@ static int packer_check_classes(struct packer_run *run, struct error *e)
 		return 0;
 	return error_set(e, ERROR_SYSTEM, EEXIST,
 			 "%s: is there already, with other classes; --force replaces it, or name "
-			 "another folder", path);
+			 "another directory", path);
 }
 
 static int write_classes(const struct packer_run *run, struct error *e)
@@ -442,7 +443,8 @@ static int pack_shard(struct packer_run *run, size_t i, struct error *e)
 		.decoders = run->decoders, .threads = packer_thread_count(run),
 		.newest = run->newest, .number = i,
 		.plan = run->plan.shard_count > 1 ? run->plan_path : NULL,
-		.scan = i == last_to_make(run) ? &run->scan : NULL, .folder = &run->folder,
+		.scan = i == last_to_make(run) ? &run->scan : NULL, .directory =
+			&run->directory,
 	};
 
 	/* the plan is written before the first shard */
@@ -476,11 +478,11 @@ static int pack_shards(struct packer_run *run, struct error *e)
 static void remove_plan(const struct packer_run *run, bool complete)
 {
 	for (size_t i = 0; i < run->result->shards.count && !complete; i++) {
-		if (out_folder_has(run->result->shards.items[i].path))
+		if (out_directory_has(run->result->shards.items[i].path))
 			return;
 	}
 	if (run->noted)
-		out_folder_unlink(run->plan_path);
+		out_directory_unlink(run->plan_path);
 }
 
 static int run_all(struct packer_run *run, struct error *e)
@@ -492,7 +494,7 @@ static int run_all(struct packer_run *run, struct error *e)
 	if (!err)
 		err = check_options(run, e);
 	if (!err)
-		err = packer_find_folder(run, e);
+		err = packer_find_directory(run, e);
 	if (!err)
 		err = list_tree(run, e);
 	if (!err)
@@ -541,7 +543,7 @@ int packer_run(const struct pack_options *options, struct pack_progress *progres
 	out_name_free(&run.name);
 	free(run.plan_path);
 	free(run.classes);
-	out_folder_close_all();
+	out_directory_close_all();
 	return err;
 }
 

@@ -25,7 +25,7 @@
 #include "packer/problems.h"
 
 struct pack_options {
-	const char *source;      /* the folder */
+	const char *source;      /* the directory */
 	const char *out;         /* the packed file's name, or a pattern (out_name.h) */
 	enum pack_layout layout;
 	bool shuffle;

@@ -23,7 +23,7 @@ struct units {
 	uint64_t *sizes;    /* by position in that order */
 	uint32_t *shard_of; /* likewise */
 	size_t count;
-	size_t folders;     /* items before the units, distributed one by one */
+	size_t directories;     /* items before the units, distributed one by one */
 	uint64_t bytes;     /* of all units */
 };
 
@@ -79,7 +79,7 @@ static int plan_compare_texts(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The class folder within a path train/CLASS/FILE; NULL if there is none. */
+/* The class directory within a path train/CLASS/FILE; NULL if there is none. */
 static const char *class_in(const char *path, size_t *length)
 {
 	const char *class = after_slash(path), *end = class ? strchr(class, '/') : NULL;
@@ -173,10 +173,10 @@ static int tree_items(const struct pack_scan *scan, const struct plan_config *co
 	return err;
 }
 
-/* Moves folders to the front, returns their number. Hard links become files. */
-static size_t part_folders(struct plan *plan, struct plan_item *scratch)
+/* Moves directories to the front, returns their number. Hard links become files. */
+static size_t part_directories(struct plan *plan, struct plan_item *scratch)
 {
-	size_t folders = 0, others = 0;
+	size_t directories = 0, others = 0;
 
 	for (size_t i = 0; i < plan->count; i++) {
 		struct plan_item *item = &plan->items[i];
@@ -184,17 +184,17 @@ static size_t part_folders(struct plan *plan, struct plan_item *scratch)
 		if (item->kind == PACK_HARDLINK)
 			item->kind = PACK_FILE;
 		if (item->kind == PACK_DIRECTORY)
-			plan->items[folders++] = *item;
+			plan->items[directories++] = *item;
 		else
 			scratch[others++] = *item;
 	}
-	memcpy(plan->items + folders, scratch, others * sizeof(*scratch));
-	return folders;
+	memcpy(plan->items + directories, scratch, others * sizeof(*scratch));
+	return directories;
 }
 
 static int find_units(const struct plan *plan, bool samples, struct units *units)
 {
-	size_t folders = units->folders, most = plan->count - folders + 1;
+	size_t directories = units->directories, most = plan->count - directories + 1;
 
 	units->first = malloc(most * sizeof(*units->first));
 	units->order = malloc(most * sizeof(*units->order));
@@ -202,8 +202,8 @@ static int find_units(const struct plan *plan, bool samples, struct units *units
 	units->shard_of = calloc(most, sizeof(*units->shard_of));
 	if (!units->first || !units->order || !units->sizes || !units->shard_of)
 		return -ENOMEM;
-	for (size_t i = folders; i < plan->count; i++) {
-		if (samples && i > folders &&
+	for (size_t i = directories; i < plan->count; i++) {
+		if (samples && i > directories &&
 		    webdataset_items_same(&plan->items[i - 1], &plan->items[i]))
 			continue;
 		units->order[units->count] = (uint32_t)units->count;
@@ -216,7 +216,7 @@ static int find_units(const struct plan *plan, bool samples, struct units *units
 static void measure_units(const struct plan *plan, struct units *units)
 {
 	units->bytes = 0;
-	for (size_t i = 0; i < units->folders; i++)
+	for (size_t i = 0; i < units->directories; i++)
 		units->bytes += plan_stored_bytes(&plan->items[i]);
 	for (size_t i = 0; i < units->count; i++) {
 		uint32_t unit = units->order[i];
@@ -267,7 +267,7 @@ static int distribute(const struct plan *plan, struct units *units, uint64_t sha
 	*bytes = calloc(shards, sizeof(**bytes));
 	if (!*bytes)
 		return -ENOMEM;
-	for (size_t i = 0; i < units->folders; i++)
+	for (size_t i = 0; i < units->directories; i++)
 		(*bytes)[i % shards] += plan_stored_bytes(&plan->items[i]);
 	return distribute_over_shards(units->sizes, units->count, (uint32_t)shards,
 				      units->shard_of, *bytes);
@@ -298,13 +298,13 @@ static int distribute_by_size(const struct plan *plan, struct units *units,
 	return err;
 }
 
-/* Sorts the items by shard, the folders first. */
+/* Sorts the items by shard, the directories first. */
 static void arrange_items(struct plan *plan, const struct units *units,
 			  struct plan_item *scratch)
 {
 	size_t at = 0;
 
-	for (size_t i = 0; i < units->folders; i++)
+	for (size_t i = 0; i < units->directories; i++)
 		plan->shards[i % plan->shard_count].count++;
 	for (size_t i = 0; i < units->count; i++) {
 		uint32_t unit = units->order[i];
@@ -318,7 +318,7 @@ static void arrange_items(struct plan *plan, const struct units *units,
 		plan->shards[s].count = 0;
 	}
 	memcpy(scratch, plan->items, plan->count * sizeof(*scratch));
-	for (size_t i = 0; i < units->folders; i++) {
+	for (size_t i = 0; i < units->directories; i++) {
 		struct plan_shard *shard = &plan->shards[i % plan->shard_count];
 
 		plan->items[shard->first + shard->count++] = scratch[i];
@@ -373,7 +373,7 @@ static int rearrange(struct plan *plan, const struct plan_config *config, struct
 
 	if (!scratch)
 		return -ENOMEM;
-	units.folders = part_folders(plan, scratch);
+	units.directories = part_directories(plan, scratch);
 	err = find_units(plan, config->layout == PACK_WEBDATASET, &units);
 	if (err)
 		return err;
@@ -442,7 +442,7 @@ uint64_t plan_digest(const struct plan *plan)
 			hash = hash_digest(hash, item->decoded, strlen(item->decoded) + 1);
 		hash = mix_number(hash, item->kind);
 		hash = mix_number(hash, (uint64_t)(item->label + 1));
-		/* shards made in the source folder change its time */
+		/* shards made in the source directory change its time */
 		if (item->kind == PACK_DIRECTORY)
 			continue;
 		hash = mix_number(hash, source->size);

@@ -6,14 +6,14 @@
  * chance. So the same tree and options give the same plan on every machine.
  *
  * Order. Entries have the order of their names (pack_path_compare). With a seed this
- * order is shuffled (seeded_order.h); folders still come first, in order.
+ * order is shuffled (seeded_order.h); directories still come first, in order.
  *
  * Shards. Units (a file, or the members of a WebDataset sample) are distributed in
  * rounds. They are sorted by size, the largest first, ties in the plan's order. A round
  * takes as many units as there are shards; its largest unit goes to the shard with the
  * fewest bytes so far, the next to the second, and so on. So the numbers of units differ
  * by one at most, and the bytes by less than the sizes within a round. Within a shard the
- * plan's order is kept. Folders are distributed one by one before the units, and come
+ * plan's order is kept. Directories are distributed one by one before the units, and come
  * first in each shard.
  *
  * Hard links stay links if all names go into one file in the order of names, and no image
@@ -24,9 +24,9 @@
  * `class/name`, whose `class/name.cls` holds the class's number. The members of a sample
  * are adjacent. Key and extension are split at the last dot; other dots of the name
  * become `_`, because readers split at the first. Extensions become lower case, and jpeg
- * becomes jpg. Classes are the folders at the top, numbered in the order of their bytes,
- * as torchvision's ImageFolder numbers them. Files without a class or an extension, and
- * hidden ones, fit no sample: they are counted and left out.
+ * becomes jpg. Classes are the directories at the top, numbered in the order of their
+ * bytes, as torchvision's ImageFolder numbers them. Files without a class or an
+ * extension, and hidden ones, fit no sample: they are counted and left out.
  */
 #ifndef GRANARY_PACKER_PLAN_H
 #define GRANARY_PACKER_PLAN_H
@@ -90,7 +90,7 @@ int plan_make(const struct pack_scan *scan, const struct plan_config *config,
 	      struct plan *out, struct error *e);
 void plan_free(struct plan *plan);
 
-/* Are all classes named like splits (train, val)? Then the folder above was packed. */
+/* Are all classes named like splits (train, val)? Then the directory above was packed. */
 bool plan_is_of_splits(const struct plan *plan);
 
 /*

@@ -15,7 +15,7 @@
 #include "os/lock.h"
 
 struct problem {
-	const char *path;   /* within the source folder; "" is the folder itself */
+	const char *path;   /* within the source directory; "" is the directory itself */
 	const char *reason; /* continues the path: "cannot be opened: Permission denied" */
 };
 

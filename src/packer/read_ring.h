@@ -47,8 +47,8 @@ struct read_ring;
 
 /*
  * Starts to read those of the `count` items that are files with contents. The items,
- * `root` (the open source folder) and `decoders` must outlive the reader. `decoders` may
- * be NULL if no item is decoded. 0 or a negative errno.
+ * `root` (the open source directory) and `decoders` must outlive the reader. `decoders`
+ * may be NULL if no item is decoded. 0 or a negative errno.
  */
 int read_ring_start(struct read_ring **out, int root, const struct plan_item *items,
 		    size_t count, struct decoders *decoders, unsigned threads);

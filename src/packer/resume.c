@@ -12,7 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/filename.h"
-#include "packer/out_folder.h"
+#include "packer/out_directory.h"
 #include "packer/output.h"
 
 enum { TEXT_BYTES = 64 };
@@ -38,7 +38,7 @@ char *resume_path(const struct out_name *name)
 
 enum resume_found resume_compare_plan(const char *path, uint64_t digest)
 {
-	CLEANUP(cleanup_close) int fd = out_folder_open(path, O_RDONLY | O_NONBLOCK);
+	CLEANUP(cleanup_close) int fd = out_directory_open(path, O_RDONLY | O_NONBLOCK);
 	char wanted[TEXT_BYTES], found[TEXT_BYTES] = "";
 
 	if (fd < 0)
@@ -59,7 +59,8 @@ int resume_record_plan(const char *path, uint64_t digest, struct error *e)
 
 int resume_record_size(const char *path, size_t number, uint64_t bytes, struct error *e)
 {
-	CLEANUP(cleanup_close) int fd = out_folder_open(path, O_WRONLY | O_APPEND | O_NONBLOCK);
+	CLEANUP(cleanup_close) int fd = out_directory_open(path, O_WRONLY | O_APPEND |
+							   O_NONBLOCK);
 	char text[TEXT_BYTES];
 	int length = snprintf(text, sizeof(text), "shard %zu %" PRIu64 "\n", number, bytes);
 
@@ -73,7 +74,7 @@ int resume_record_size(const char *path, size_t number, uint64_t bytes, struct e
 /* Sizes stay 0 for shards without a note, such as those of an earlier version. */
 static void resume_read_sizes(const char *path, uint64_t *sizes, size_t count)
 {
-	int fd = out_folder_open(path, O_RDONLY | O_NONBLOCK);
+	int fd = out_directory_open(path, O_RDONLY | O_NONBLOCK);
 	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
 	char line[TEXT_BYTES], end;
 	uint64_t bytes;
@@ -92,7 +93,8 @@ static void resume_read_sizes(const char *path, uint64_t *sizes, size_t count)
 static bool has_end(const struct pack_shard *shard)
 {
 	static const char zeros[2 * PLAN_BLOCK_BYTES];
-	CLEANUP(cleanup_close) int fd = out_folder_open(shard->path, O_RDONLY | O_NONBLOCK);
+	CLEANUP(cleanup_close) int fd = out_directory_open(shard->path, O_RDONLY |
+							   O_NONBLOCK);
 	char end[sizeof(zeros)];
 
 	return fd >= 0 && shard->bytes >= sizeof(end) && shard->bytes % PLAN_BLOCK_BYTES == 0 &&
@@ -103,7 +105,8 @@ static bool has_end(const struct pack_shard *shard)
 
 static int stat_shard(const char *path, struct stat *out)
 {
-	return fstatat(out_folder(path, NULL), filename_of(path), out, AT_SYMLINK_NOFOLLOW);
+	return fstatat(out_directory(path, NULL), filename_of(path), out,
+		       AT_SYMLINK_NOFOLLOW);
 }
 
 int resume_mark(const char *path, struct pack_shard *shards, size_t count, bool tar,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * scan.c: each folder is a task of a pool, since storage serves many requests at once as
- * fast as one. Each folder has its own names and memory. They are joined in order at the
- * end, so the result does not depend on timing.
+ * scan.c: each directory is a task of a pool, since storage serves many requests at once
+ * as fast as one. Each directory has its own names and memory. They are joined in order
+ * at the end, so the result does not depend on timing.
  */
 #include "packer/scan.h"
 
@@ -25,12 +25,12 @@
 
 struct pack_scan_found {
 	struct pack_scan_entry entry;
-	struct pack_scan_folder *inside; /* of a directory */
+	struct pack_scan_directory *inside; /* of a directory */
 };
 
-struct pack_scan_folder {
-	struct pack_scan_folder *next;   /* list of all folders; the run's lock */
-	struct pack_scan_folder *parent;
+struct pack_scan_directory {
+	struct pack_scan_directory *next;   /* list of all directories; the run's lock */
+	struct pack_scan_directory *parent;
 	struct pack_scan_run *run;
 	const char *path;
 	struct pack_scan_entry *self;
@@ -68,20 +68,20 @@ int pack_path_compare(const char *a, const char *b)
 }
 
 /*
- * A folder that was replaced by a symbolic link must not lead out of the tree. Before
+ * A directory that was replaced by a symbolic link must not lead out of the tree. Before
  * Linux 5.6, and where a seccomp filter forbids the call, only the last name is checked.
  */
-static int scan_open_beneath(int folder, const char *path, int flags)
+static int scan_open_beneath(int directory, const char *path, int flags)
 {
 #ifdef RESOLVE_NO_SYMLINKS
 	struct open_how how = { .flags = (unsigned)(flags | O_NOFOLLOW | O_CLOEXEC),
 				.resolve = RESOLVE_NO_SYMLINKS };
-	int fd = (int)syscall(__NR_openat2, folder, path, &how, sizeof(how));
+	int fd = (int)syscall(__NR_openat2, directory, path, &how, sizeof(how));
 
 	if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
 		return fd;
 #endif
-	return openat(folder, path, flags | O_NOFOLLOW | O_CLOEXEC);
+	return openat(directory, path, flags | O_NOFOLLOW | O_CLOEXEC);
 }
 
 /* The length of a long path's first part that the kernel accepts. */
@@ -96,7 +96,7 @@ static size_t first_step(const char *path)
 
 int pack_scan_open(int root, const char *path, int flags)
 {
-	CLEANUP(cleanup_close) int folder = -1;
+	CLEANUP(cleanup_close) int directory = -1;
 	char step[PATH_MAX];
 	int fd;
 
@@ -105,15 +105,15 @@ int pack_scan_open(int root, const char *path, int flags)
 
 		memcpy(step, path, n);
 		step[n] = 0;
-		fd = scan_open_beneath(folder < 0 ? root : folder, step,
+		fd = scan_open_beneath(directory < 0 ? root : directory, step,
 				       O_PATH | O_DIRECTORY);
 		if (fd < 0)
 			return -errno;
-		cleanup_close(&folder);
-		folder = fd;
+		cleanup_close(&directory);
+		directory = fd;
 		path += n + 1;
 	}
-	fd = scan_open_beneath(folder < 0 ? root : folder, *path ? path : ".", flags);
+	fd = scan_open_beneath(directory < 0 ? root : directory, *path ? path : ".", flags);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -123,21 +123,21 @@ static void scan_fail(struct pack_scan_run *run)
 	run->out_of_memory = true;
 }
 
-static struct pack_scan_folder *new_folder(struct pack_scan_run *run,
-					   struct pack_scan_folder *parent,
+static struct pack_scan_directory *new_directory(struct pack_scan_run *run,
+					   struct pack_scan_directory *parent,
 					   const char *path)
 {
-	struct pack_scan_folder *folder = calloc(1, sizeof(*folder));
+	struct pack_scan_directory *directory = calloc(1, sizeof(*directory));
 
-	if (!folder)
+	if (!directory)
 		return NULL;
-	folder->run = run;
-	folder->parent = parent;
-	folder->path = path;
+	directory->run = run;
+	directory->parent = parent;
+	directory->path = path;
 	LOCK_GUARD(&run->lock);
-	folder->next = run->scan->folders;
-	run->scan->folders = folder;
-	return folder;
+	directory->next = run->scan->directories;
+	run->scan->directories = directory;
+	return directory;
 }
 
 static void scan_fill_attributes(struct pack_scan_entry *entry, const struct stat *st)
@@ -159,14 +159,14 @@ static int kind_of(const struct stat *st)
 	       S_ISLNK(st->st_mode) ? PACK_SYMLINK : -1;
 }
 
-/* Joins the folder's path and the name, in the folder's memory. */
-static const char *scan_join(struct pack_scan_folder *folder, const char *name)
+/* Joins the directory's path and the name, in the directory's memory. */
+static const char *scan_join(struct pack_scan_directory *directory, const char *name)
 {
-	return arena_print(&folder->arena, "%s%s%s", folder->path, *folder->path ? "/" : "",
-			   name);
+	return arena_print(&directory->arena, "%s%s%s", directory->path,
+			   *directory->path ? "/" : "", name);
 }
 
-static int read_target(struct pack_scan_folder *folder, int fd, const char *name,
+static int read_target(struct pack_scan_directory *directory, int fd, const char *name,
 		       struct pack_scan_entry *entry)
 {
 	char target[PATH_MAX];
@@ -174,7 +174,7 @@ static int read_target(struct pack_scan_folder *folder, int fd, const char *name
 
 	if (length < 0)
 		return -errno;
-	entry->target = arena_copy(&folder->arena, target, (size_t)length);
+	entry->target = arena_copy(&directory->arena, target, (size_t)length);
 	return entry->target ? 0 : -ENOMEM;
 }
 
@@ -185,14 +185,14 @@ static void count_special(struct pack_scan_run *run)
 }
 
 /* Adds an entry. 0, also for special files and problems; or -ENOMEM. */
-static int scan_add_name(struct pack_scan_folder *folder, int fd, const char *name)
+static int scan_add_name(struct pack_scan_directory *directory, int fd, const char *name)
 {
-	struct pack_scan_run *run = folder->run;
+	struct pack_scan_run *run = directory->run;
 	struct pack_scan_found found = { 0 };
 	struct stat st;
 	int kind, err = 0;
 
-	found.entry.path = scan_join(folder, name);
+	found.entry.path = scan_join(directory, name);
 	if (!found.entry.path)
 		return -ENOMEM;
 	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
@@ -210,26 +210,27 @@ static int scan_add_name(struct pack_scan_folder *folder, int fd, const char *na
 	found.entry.size = kind == PACK_FILE ? (uint64_t)st.st_size : 0;
 	found.entry.linked = kind == PACK_FILE && st.st_nlink > 1;
 	if (kind == PACK_SYMLINK)
-		err = read_target(folder, fd, name, &found.entry);
+		err = read_target(directory, fd, name, &found.entry);
 	if (err && err != -ENOMEM) {
 		problems_add(run->config->problems, found.entry.path,
 			     "cannot be read: %s", strerror(-err));
 		return 0;
 	}
-	return err ? err : vec_push(&folder->found, found);
+	return err ? err : vec_push(&directory->found, found);
 }
 
-static bool is_skipped(const struct pack_scan_config *config, const struct stat *folder,
+static bool is_skipped(const struct pack_scan_config *config, const struct stat *directory,
 		       const char *name)
 {
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
-	       (config->skip && config->skip(config->context, folder, name));
+	       (config->skip && config->skip(config->context, directory, name));
 }
 
-/* Adds the names of an open folder: 0 or a negative errno. */
-static int add_names(struct pack_scan_folder *folder, DIR *stream, const struct stat *st)
+/* Adds the names of an open directory: 0 or a negative errno. */
+static int add_names(struct pack_scan_directory *directory, DIR *stream,
+		     const struct stat *st)
 {
-	const struct pack_scan_config *config = folder->run->config;
+	const struct pack_scan_config *config = directory->run->config;
 	struct dirent *entry;
 	int err = 0;
 
@@ -240,7 +241,7 @@ static int add_names(struct pack_scan_folder *folder, DIR *stream, const struct 
 			return -errno;
 		if (is_skipped(config, st, entry->d_name))
 			continue;
-		err = scan_add_name(folder, dirfd(stream), entry->d_name);
+		err = scan_add_name(directory, dirfd(stream), entry->d_name);
 		if (config->found)
 			atomic_fetch_add_explicit(config->found, 1, memory_order_relaxed);
 	}
@@ -254,34 +255,35 @@ static int scan_by_path(const void *a, const void *b)
 	return strcmp(one->entry.path, other->entry.path);
 }
 
-static void read_folder(void *argument);
+static void read_directory(void *argument);
 
-/* Sorts the entries and starts a task for each subfolder. */
-static int start_subfolders(struct pack_scan_folder *folder)
+/* Sorts the entries and starts a task for each subdirectory. */
+static int start_subdirectories(struct pack_scan_directory *directory)
 {
-	if (folder->found.count)
-		qsort(folder->found.items, folder->found.count,
-		      sizeof(folder->found.items[0]), scan_by_path);
-	for (size_t i = 0; i < folder->found.count; i++) {
-		struct pack_scan_found *found = &folder->found.items[i];
+	if (directory->found.count)
+		qsort(directory->found.items, directory->found.count,
+		      sizeof(directory->found.items[0]), scan_by_path);
+	for (size_t i = 0; i < directory->found.count; i++) {
+		struct pack_scan_found *found = &directory->found.items[i];
 
 		if (found->entry.kind != PACK_DIRECTORY)
 			continue;
-		found->inside = new_folder(folder->run, folder, found->entry.path);
+		found->inside = new_directory(directory->run, directory, found->entry.path);
 		if (!found->inside)
 			return -ENOMEM;
 		found->inside->self = &found->entry;
-		if (pool_add(folder->run->pool, read_folder, found->inside) < 0)
+		if (pool_add(directory->run->pool, read_directory, found->inside) < 0)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-/* Opens a folder and reads its attributes: a stream, or NULL and the errno in *err. */
-static DIR *scan_open_folder(struct pack_scan_folder *folder, struct stat *st, int *err)
+/* Opens a directory and reads its attributes: a stream, or NULL and the errno in *err. */
+static DIR *scan_open_directory(struct pack_scan_directory *directory, struct stat *st,
+				int *err)
 {
-	CLEANUP(cleanup_close) int fd = pack_scan_open(folder->run->scan->root,
-						       folder->path,
+	CLEANUP(cleanup_close) int fd = pack_scan_open(directory->run->scan->root,
+						       directory->path,
 						       O_RDONLY | O_DIRECTORY);
 	DIR *stream;
 
@@ -289,8 +291,8 @@ static DIR *scan_open_folder(struct pack_scan_folder *folder, struct stat *st, i
 	if (!*err && fstat(fd, st) < 0)
 		*err = -errno;
 	if (!*err)
-		*err = pack_scan_xattrs(fd, &folder->arena, &folder->xattrs,
-					&folder->xattr_count);
+		*err = pack_scan_xattrs(fd, &directory->arena, &directory->xattrs,
+					&directory->xattr_count);
 	if (*err)
 		return NULL;
 	stream = fdopendir(fd);
@@ -301,27 +303,27 @@ static DIR *scan_open_folder(struct pack_scan_folder *folder, struct stat *st, i
 	return stream;
 }
 
-static void read_folder(void *argument)
+static void read_directory(void *argument)
 {
-	struct pack_scan_folder *folder = argument;
+	struct pack_scan_directory *directory = argument;
 	struct stat st;
 	int err;
-	DIR *stream = scan_open_folder(folder, &st, &err);
+	DIR *stream = scan_open_directory(directory, &st, &err);
 
 	if (stream) {
-		err = add_names(folder, stream, &st);
+		err = add_names(directory, stream, &st);
 		closedir(stream);
 	}
 	if (err && err != -ENOMEM) {
-		problems_add(folder->run->config->problems, folder->path,
-			     "the folder cannot be read: %s", strerror(-err));
+		problems_add(directory->run->config->problems, directory->path,
+			     "the directory cannot be read: %s", strerror(-err));
 		err = 0;
 	}
-	if (err || start_subfolders(folder) < 0)
-		scan_fail(folder->run);
-	if (folder->self) {
-		folder->self->xattrs = folder->xattrs;
-		folder->self->xattr_count = folder->xattr_count;
+	if (err || start_subdirectories(directory) < 0)
+		scan_fail(directory->run);
+	if (directory->self) {
+		directory->self->xattrs = directory->xattrs;
+		directory->self->xattr_count = directory->xattr_count;
 	}
 }
 
@@ -329,28 +331,28 @@ static size_t scan_count_all(const struct pack_scan *scan)
 {
 	size_t n = 1;
 
-	for (const struct pack_scan_folder *f = scan->folders; f; f = f->next)
+	for (const struct pack_scan_directory *f = scan->directories; f; f = f->next)
 		n += f->found.count;
 	return n;
 }
 
 /* Writes the entries in depth-first order. */
-static void put_in_order(struct pack_scan *scan, struct pack_scan_folder *root)
+static void put_in_order(struct pack_scan *scan, struct pack_scan_directory *root)
 {
-	struct pack_scan_folder *folder = root;
+	struct pack_scan_directory *directory = root;
 
-	while (folder) {
+	while (directory) {
 		struct pack_scan_found *found;
 
-		if (folder->at == folder->found.count) {
-			vec_free(&folder->found);
-			folder = folder->parent;
+		if (directory->at == directory->found.count) {
+			vec_free(&directory->found);
+			directory = directory->parent;
 			continue;
 		}
-		found = &folder->found.items[folder->at++];
+		found = &directory->found.items[directory->at++];
 		scan->entries[scan->count++] = found->entry;
 		if (found->inside)
-			folder = found->inside;
+			directory = found->inside;
 	}
 }
 
@@ -387,22 +389,22 @@ static int find_links(struct pack_scan *scan)
 	return err;
 }
 
-/* Reads all folders in parallel, from the root; `self`: the root's entry. */
-static struct pack_scan_folder *scan_read_all(struct pack_scan_run *run,
+/* Reads all directories in parallel, from the root; `self`: the root's entry. */
+static struct pack_scan_directory *scan_read_all(struct pack_scan_run *run,
 					      struct pack_scan_entry *self)
 {
-	struct pack_scan_folder *root = new_folder(run, NULL, "");
+	struct pack_scan_directory *root = new_directory(run, NULL, "");
 
 	if (!root || pool_start(&run->pool, run->config->threads) < 0)
 		return NULL;
 	root->self = self;
-	if (pool_add(run->pool, read_folder, root) < 0)
+	if (pool_add(run->pool, read_directory, root) < 0)
 		scan_fail(run);
 	pool_finish(run->pool);
 	return run->out_of_memory ? NULL : root;
 }
 
-static int scan_assemble(struct pack_scan *scan, struct pack_scan_folder *root,
+static int scan_assemble(struct pack_scan *scan, struct pack_scan_directory *root,
 			 const struct pack_scan_entry *self)
 {
 	size_t count = scan_count_all(scan);
@@ -422,28 +424,28 @@ int pack_scan_run(const struct pack_scan_config *config, struct pack_scan *out,
 {
 	struct pack_scan_run run = { .config = config, .scan = out, .lock = LOCK_INIT };
 	struct pack_scan_entry self = { .path = "", .kind = PACK_DIRECTORY };
-	struct pack_scan_folder *root;
+	struct pack_scan_directory *root;
 	struct stat st;
 	int err;
 
-	*out = (struct pack_scan){ .root = open(config->folder,
+	*out = (struct pack_scan){ .root = open(config->directory,
 						O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
 	if (out->root < 0 || fstat(out->root, &st) < 0)
 		return error_set(e, ERROR_SYSTEM, errno,
-				 "%s: %s; name the folder that is to be packed",
-				 config->folder, strerror(errno));
+				 "%s: %s; name the directory that is to be packed",
+				 config->directory, strerror(errno));
 	scan_fill_attributes(&self, &st);
 	root = scan_read_all(&run, &self);
 	err = root ? scan_assemble(out, root, &self) : -ENOMEM;
 	out->special = run.special;
 	if (err)
 		return error_set(e, ERROR_SYSTEM, -err, "%s: the tree cannot be listed: %s",
-				 config->folder, strerror(-err));
+				 config->directory, strerror(-err));
 	return 0;
 }
 
-/* A folder's mtime shows names that came or went, also during the listing. */
-static bool folder_changed(const struct pack_scan *scan,
+/* A directory's mtime shows names that came or went, also during the listing. */
+static bool directory_changed(const struct pack_scan *scan,
 			   const struct pack_scan_entry *entry)
 {
 	CLEANUP(cleanup_close) int fd = pack_scan_open(scan->root, entry->path,
@@ -464,9 +466,10 @@ size_t pack_scan_recheck(const struct pack_scan *scan, const struct stat *except
 
 		if (entry->kind != PACK_DIRECTORY ||
 		    (entry->inode == except->st_ino && entry->device == except->st_dev) ||
-		    !folder_changed(scan, entry))
+		    !directory_changed(scan, entry))
 			continue;
-		problems_add(problems, entry->path, "the folder has changed since it was "
+		problems_add(problems, entry->path,
+			     "the directory has changed since it was "
 			     "listed: what has come or gone since is not seen");
 		changed++;
 	}
@@ -475,13 +478,14 @@ size_t pack_scan_recheck(const struct pack_scan *scan, const struct stat *except
 
 void pack_scan_free(struct pack_scan *scan)
 {
-	struct pack_scan_folder *next;
+	struct pack_scan_directory *next;
 
-	for (struct pack_scan_folder *folder = scan->folders; folder; folder = next) {
-		next = folder->next;
-		vec_free(&folder->found);
-		arena_free(&folder->arena);
-		free(folder);
+	for (struct pack_scan_directory *directory =
+	     scan->directories; directory; directory = next) {
+		next = directory->next;
+		vec_free(&directory->found);
+		arena_free(&directory->arena);
+		free(directory);
 	}
 	free(scan->entries);
 	if (scan->root >= 0)

@@ -4,7 +4,7 @@
  *
  * Names are bytes. Directories, files, symbolic links and hard links are listed with
  * their attributes; FIFOs, sockets and devices are counted and left out. Contents are not
- * read. Symbolic links below the source folder are not followed.
+ * read. Symbolic links below the source directory are not followed.
  *
  * Threads: pack_scan_run starts its own; the result is constant after it.
  */
@@ -23,7 +23,7 @@
 #include "packer/writer.h"
 
 struct pack_scan_entry {
-	const char *path;   /* from the source folder; "" is the folder */
+	const char *path;   /* from the source directory; "" is the directory */
 	const char *target; /* as pack_entry has it */
 	const struct pack_xattr *xattrs; /* of a directory only */
 	uint64_t size;      /* of a file and its hard links */
@@ -37,23 +37,23 @@ struct pack_scan_entry {
 	bool linked;        /* a file with several names */
 };
 
-struct pack_scan_folder;
+struct pack_scan_directory;
 
 struct pack_scan {
 	struct pack_scan_entry *entries;
 		/* in the order of pack_path_compare, the root first */
 	size_t count;
 	uint64_t special;           /* FIFOs, sockets and devices, left out */
-	int root;                   /* the source folder, open */
-	struct pack_scan_folder *folders;
+	int root;                   /* the source directory, open */
+	struct pack_scan_directory *directories;
 };
 
-/* Is `name` in `folder` one of the output files? */
-typedef bool pack_scan_skip(const void *context, const struct stat *folder,
+/* Is `name` in `directory` one of the output files? */
+typedef bool pack_scan_skip(const void *context, const struct stat *directory,
 			    const char *name);
 
 struct pack_scan_config {
-	const char *folder;
+	const char *directory;
 	unsigned threads;
 	pack_scan_skip *skip;     /* or NULL */
 	const void *context;
@@ -62,7 +62,7 @@ struct pack_scan_config {
 };
 
 /*
- * Lists the tree. A folder that cannot be read is a problem; an error ends the whole
+ * Lists the tree. A directory that cannot be read is a problem; an error ends the whole
  * scan. The caller frees *out with pack_scan_free, also after an error.
  */
 int pack_scan_run(const struct pack_scan_config *config, struct pack_scan *out,
@@ -70,15 +70,15 @@ int pack_scan_run(const struct pack_scan_config *config, struct pack_scan *out,
 void pack_scan_free(struct pack_scan *scan);
 
 /*
- * Notes a problem for each folder that has changed since it was listed, except `except`,
- * where the output is made. Returns their number.
+ * Notes a problem for each directory that has changed since it was listed, except
+ * `except`, where the output is made. Returns their number.
  */
 size_t pack_scan_recheck(const struct pack_scan *scan, const struct stat *except,
 			 struct problems *problems);
 
 /*
- * Compares the bytes of names, folder by folder: "a", "a/b", "a-b". A folder's contents
- * come directly behind it, as with GNU tar --sort=name.
+ * Compares the bytes of names, directory by directory: "a", "a/b", "a-b". A directory's
+ * contents come directly behind it, as with GNU tar --sort=name.
  */
 int pack_path_compare(const char *a, const char *b);
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "packer/folder_counts.h"
+#include "packer/directory_counts.h"
 #include "packer/output.h"
 #include "packer/read_ring.h"
 #include "packer/resume.h"
@@ -403,7 +403,7 @@ static int write_items(struct shard_writing *w, struct error *e)
 	return err;
 }
 
-static int write_with(struct shard_writing *w, const struct folder_counts *splits,
+static int write_with(struct shard_writing *w, const struct directory_counts *splits,
 		      struct error *e)
 {
 	const struct shard_job *job = w->job;
@@ -431,14 +431,14 @@ static int write_with(struct shard_writing *w, const struct folder_counts *split
 static int write_contents(struct shard_writing *w, struct error *e)
 {
 	const char *layout = w->job->options->hdf5_layout;
-	struct folder_counts splits = { 0 };
+	struct directory_counts splits = { 0 };
 	int err = 0;
 
 	if (layout && strcmp(layout, "jsc") == 0)
-		err = folder_counts_make(&splits, w->job->items, w->job->count);
+		err = directory_counts_make(&splits, w->job->items, w->job->count);
 	err = err ? error_no_memory(e, NULL) :
 		    write_with(w, &splits, e);
-	folder_counts_free(&splits);
+	directory_counts_free(&splits);
 	return err;
 }
 
@@ -448,12 +448,12 @@ static int check_tree(const struct shard_writing *w, struct error *e)
 	const struct shard_job *job = w->job;
 
 	if (!job->scan ||
-	    !pack_scan_recheck(job->scan, job->folder, &job->result->problems) ||
+	    !pack_scan_recheck(job->scan, job->directory, &job->result->problems) ||
 	    job->options->keep_going)
 		return 0;
 	return error_set(e, ERROR_SYSTEM, EIO,
-			 "%s: folders in it have changed since they were listed: %s was not made; "
-			 "pack it when nobody writes there, or with --keep-going",
+			 "%s: directories in it have changed since they were listed: %s "
+			 "was not made; pack it when nobody writes there, or with --keep-going",
 			 job->options->source, w->path);
 }
 

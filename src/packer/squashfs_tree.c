@@ -154,8 +154,8 @@ static int sqfs_tree_check_path(const char *path, struct error *e)
 			return rc;
 		if (++depth > DEPTH_LIMIT)
 			return error_set(e, ERROR_SYSTEM, ENAMETOOLONG,
-					 "%.100s...: more than %d folders in one another: "
-					 "no path of the system reaches it", path,
+					 "%.100s...: more than %d directories in one "
+					 "another: no path of the system reaches it", path,
 					 DEPTH_LIMIT);
 		if (!*end)
 			return 0;

@@ -247,16 +247,16 @@ static int sqfs_writer_set_attributes(struct writer *w, struct squashfs_node *no
 	return store_xattrs(w, entry, &node->xattrs, e);
 }
 
-/* Implied folders get the owner of the entry, and mode 0755. */
+/* Implied directories get the owner of the entry, and mode 0755. */
 static void set_implied(struct writer *w, const struct squashfs_node *node)
 {
-	struct squashfs_node *folder = node->parent;
+	struct squashfs_node *directory = node->parent;
 
-	for (; !folder->given && !folder->mode; folder = folder->parent) {
-		folder->mode = 0755;
-		folder->owner = node->owner;
-		folder->group = node->group;
-		folder->mtime = w->newest;
+	for (; !directory->given && !directory->mode; directory = directory->parent) {
+		directory->mode = 0755;
+		directory->owner = node->owner;
+		directory->group = node->group;
+		directory->mtime = w->newest;
 	}
 }
 

@@ -89,15 +89,15 @@ static int32_t class_of(struct plan *plan, const char *path)
 }
 
 /*
- * Every folder at the top has a number, also an empty or unreadable one: a folder's
+ * Every directory at the top has a number, also an empty or unreadable one: a directory's
  * contents must not change the numbers of other classes.
  */
-static int wds_items_add_class(struct plan *plan, const struct pack_scan_entry *folder)
+static int wds_items_add_class(struct plan *plan, const struct pack_scan_entry *directory)
 {
-	if (!*folder->path || strchr(folder->path, '/') || *folder->path == '.' ||
-	    is_private(folder->path))
+	if (!*directory->path || strchr(directory->path, '/') || *directory->path == '.' ||
+	    is_private(directory->path))
 		return 0;
-	return class_of(plan, folder->path) < 0 ? -ENOMEM : 0;
+	return class_of(plan, directory->path) < 0 ? -ENOMEM : 0;
 }
 
 static int wds_items_add_member(struct wds_items_making *m,

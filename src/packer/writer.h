@@ -54,7 +54,7 @@ struct pack_entry {
 };
 
 struct writer_split {
-	const char *name; /* a folder at the top */
+	const char *name; /* a directory at the top */
 	uint64_t rows;    /* files in it, at any depth */
 };
 

@@ -13,7 +13,7 @@
  *
  * Claims are advisory: without one, or with two, every index is still whole; a claim
  * broken by mistake costs a second index. A file of that name that does not begin like a
- * claim (a folder, a symlink, another text) is never followed, waited for, or removed.
+ * claim (a directory, a symlink, another text) is never followed, waited for, or removed.
  *
  * The owner only waits for the child that works, and needs no thread. So the claim ends
  * with the work, even if the child crashes:
@@ -47,7 +47,7 @@ enum {
 /*
  * Claims the index at `place`, which must outlive the claim: 0 and *out, which the caller
  * drops; -EEXIST: it is claimed already; -EINVAL: another kind of file has the claim's
- * name; another negative errno: no claim is possible (the folder cannot be written).
+ * name; another negative errno: no claim is possible (the directory cannot be written).
  *
  * TERM, INT, HUP and CHLD, unless ignored, are blocked in this process until
  * claim_release.

@@ -81,18 +81,18 @@ static int set_on_exec(int fd, bool closed)
 /* By /proc: older kernels that are supported have no close_range(2). */
 static int close_all_on_exec(void)
 {
-	DIR *folder = opendir("/proc/self/fd");
+	DIR *directory = opendir("/proc/self/fd");
 	struct dirent *entry;
 
-	if (!folder)
+	if (!directory)
 		return -errno;
-	while ((entry = readdir(folder))) {
+	while ((entry = readdir(directory))) {
 		int fd = (int)strtol(entry->d_name, NULL, 10);
 
 		if (fd > STDERR_FILENO)
 			set_on_exec(fd, true);
 	}
-	closedir(folder);
+	closedir(directory);
 	return 0;
 }
 

@@ -3,8 +3,8 @@
  * index_place.h: the places where an index is written, and the rights to do so.
  *
  * place/locate.h lists the places. Each is opened once, at its first use, and keeps its
- * folder: even if a path changes, the index is written beside the file that was opened,
- * or nowhere.
+ * directory: even if a path changes, the index is written beside the file that was
+ * opened, or nowhere.
  */
 #ifndef GRANARY_PLACE_INDEX_PLACE_H
 #define GRANARY_PLACE_INDEX_PLACE_H
@@ -20,8 +20,8 @@ struct opened_places {
 
 /*
  * Opens place `i` of the wish: 0 and *out, valid as long as the spots, or a negative
- * errno and *e. Makes folders of a cache. Root acts there as the folder's owner, if an
- * index of that user would be trusted, and else as root.
+ * errno and *e. Makes directories of a cache. Root acts there as the directory's owner,
+ * if an index of that user would be trusted, and else as root.
  */
 int opened_places_get(struct opened_places *spots, unsigned i, const struct place **out,
 		      struct error *e);

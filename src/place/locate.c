@@ -51,19 +51,19 @@ static char *in_cache(const char *first, const char *suffix)
 {
 	const char *cache = getenv("XDG_CACHE_HOME");
 	const char *home = getenv("HOME");
-	const char *folder = "";
+	const char *directory = "";
 	uint64_t hash = XXH3_64bits(first, strlen(first));
 	char *out;
 	int n;
 
 	if (!cache || *cache != '/') {
 		cache = home;
-		folder = "/.cache";
+		directory = "/.cache";
 	}
 	if (!cache || *cache != '/')
 		return NULL;
 	/* a long name is cut; the hash covers all of it */
-	n = asprintf(&out, "%s%s/granaryfs/%.100s-%016" PRIx64 "%s.gidx", cache, folder,
+	n = asprintf(&out, "%s%s/granaryfs/%.100s-%016" PRIx64 "%s.gidx", cache, directory,
 		     filename_of(first), hash, suffix);
 	return n < 0 ? NULL : out;
 }

@@ -32,18 +32,18 @@ static bool provenance_is_same(const struct index_wish *wish, const struct card 
 }
 
 /*
- * Is this file in the folder of `path`, and is that folder closed to other users? The
- * group's bits include those of an ACL (acl(5)). Write permission on a folder allows to
- * rename files in it; the sticky bit does not keep owners from renaming theirs.
+ * Is this file in the directory of `path`, and is that directory closed to other users?
+ * The group's bits include those of an ACL (acl(5)). Write permission on a directory
+ * allows to rename files in it; the sticky bit does not keep owners from renaming theirs.
  */
 static bool provenance_is_kept(const struct index_wish *wish, const char *path,
 			       const struct source_id *id)
 {
 	const char *name = filename_of(path);
-	CLEANUP(cleanup_free) char *folder = name == path ? strdup(".") :
+	CLEANUP(cleanup_free) char *directory = name == path ? strdup(".") :
 							    strndup(path, (size_t)(name - path));
 	CLEANUP(cleanup_close) int fd =
-		folder ? open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+		directory ? open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	struct stat st, file;
 
 	return fd >= 0 && fstat(fd, &st) == 0 && fstatat(fd, name, &file, 0) == 0 &&
@@ -52,7 +52,7 @@ static bool provenance_is_kept(const struct index_wish *wish, const char *path,
 	       index_owner_is_allowed(wish, st.st_uid);
 }
 
-/* Checks the folder of the index's path, and that of a link's target. */
+/* Checks the directory of the index's path, and that of a link's target. */
 static bool is_vouched_for(const struct index_wish *wish, const struct index_file *file)
 {
 	const struct source *source = file ? index_file_source(file) : NULL;
@@ -72,7 +72,7 @@ int provenance_check(const struct index_wish *wish, const struct card *card,
 			return 0;
 		return error_set(e, ERROR_DATASET, EXDEV,
 				 "it was made of another file than '%s', called '%s' then, and "
-				 "others than its owner may write to the folder that it is in",
+				 "others than its owner may write to the directory that it is in",
 				 source_path(wish->sources->sources[i]),
 				 card_source(card, i)->name);
 	}

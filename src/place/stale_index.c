@@ -135,14 +135,14 @@ static bool stale_index_knows(const char *path, const struct identity *identity)
 	return found;
 }
 
-static char *stale_index_search(DIR *folder, const char *place,
+static char *stale_index_search(DIR *directory, const char *place,
 				const struct identity *identity)
 {
 	size_t length = (size_t)(filename_of(place) - place);
 	unsigned looked = 0;
 	struct dirent *entry;
 
-	while (looked < INDEXES_MOST && (entry = readdir(folder))) {
+	while (looked < INDEXES_MOST && (entry = readdir(directory))) {
 		const char *end = strstr(entry->d_name, ".gidx");
 		char *path;
 
@@ -163,15 +163,15 @@ char *stale_index_find_set(const struct index_wish *wish)
 	const char *place = wish->places.count ? wish->places.paths[0] : NULL;
 	CLEANUP(cleanup_free) char *name = NULL;
 	char *found = NULL;
-	DIR *folder;
+	DIR *directory;
 
 	if (!place || wish->places.named)
 		return NULL;
 	name = strndup(place, (size_t)(filename_of(place) - place));
-	folder = name ? opendir(*name ? name : ".") : NULL;
-	if (folder) {
-		found = stale_index_search(folder, place, &wish->identities[0]);
-		closedir(folder);
+	directory = name ? opendir(*name ? name : ".") : NULL;
+	if (directory) {
+		found = stale_index_search(directory, place, &wish->identities[0]);
+		closedir(directory);
 	}
 	return found;
 }

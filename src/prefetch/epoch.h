@@ -7,10 +7,10 @@
  *
  *	fast      their first reads lie within EPOCH_MS
  *	shuffled  most neither follow in storage nor are near a file read lately by number.
- *		  Numbers follow the order of names, folder by folder, as grep -r, rsync, tar
- *		  and thumbnails of a folder do, and also some of them at once
- *	spread    they lie in many parts of the tree: a folder's files are neighbours, and
- *		  reading one folder in any order needs no other
+ *		  Numbers follow the order of names, directory by directory, as grep -r, rsync, tar
+ *		  and thumbnails of a directory do, and also some of them at once
+ *	spread    they lie in many parts of the tree: a directory's files are neighbours, and
+ *		  reading one directory in any order needs no other
  *
  * Private to prefetch/. Threads: one at a time.
  */

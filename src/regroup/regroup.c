@@ -64,11 +64,11 @@ void regroup_free(struct regroup *r)
 	regroup_classes_free(r->classes);
 	arena_free(&r->arena);
 	map_texts_free(&r->used);
-	map_texts_free(&r->folder_paths);
+	map_texts_free(&r->directory_paths);
 	vec_free(&r->files);
 	vec_free(&r->shards);
 	vec_free(&r->claims);
-	vec_free(&r->folders);
+	vec_free(&r->directories);
 	vec_free(&r->text);
 	vec_free(&r->target);
 	free(r);
@@ -91,22 +91,22 @@ static const char *make_whole(struct regroup *r, const char *prefix, const char 
 	return *prefix ? arena_print(&r->arena, "%s%s", prefix, path) : path;
 }
 
-int regroup_insert(struct text *out, const char *path, const char *folder)
+int regroup_insert(struct text *out, const char *path, const char *directory)
 {
 	const char *name = filename_of(path);
 
-	return text_print(out, "%.*s%s%s%s", (int)(name - path), path, folder ? folder : "",
-			  folder ? "/" : "", name);
+	return text_print(out, "%.*s%s%s%s", (int)(name - path), path, directory ?
+			  directory : "", directory ? "/" : "", name);
 }
 
-const char *regroup_new_path(struct regroup *r, const char *path, const char *folder)
+const char *regroup_new_path(struct regroup *r, const char *path, const char *directory)
 {
 	text_cut(&r->text, 0);
-	return regroup_insert(&r->text, path, folder) < 0 ? NULL : r->text.items;
+	return regroup_insert(&r->text, path, directory) < 0 ? NULL : r->text.items;
 }
 
 /* Cuts the last component of "a/b/". */
-static void leave_folder(struct text *path)
+static void leave_directory(struct text *path)
 {
 	size_t n = path->count - 1;
 
@@ -131,7 +131,7 @@ static int follow_link(struct regroup *r, const char *path, const char *target,
 		if (n == 2 && memcmp(target, "..", 2) == 0) {
 			if (end->count == 0)
 				return 0;
-			leave_folder(end);
+			leave_directory(end);
 		} else if (!path_is_dot(target, n)) {
 			err = text_print(end, "%.*s%s", (int)n, target, *next ? "/" : "");
 		}
@@ -148,8 +148,8 @@ static int grade_of(const char *key, const char *path)
 {
 	int grade = 0;
 
-	if (map_folders_agree(key, path))
-		grade += GRADE_FOLDER;
+	if (map_directories_agree(key, path))
+		grade += GRADE_DIRECTORY;
 	if (strcmp(filename_of(key), filename_of(path)) == 0 ||
 	    name_has_image_suffix(path, SUFFIX_LOADED))
 		grade += GRADE_SUFFIX;
@@ -179,11 +179,11 @@ static bool is_another(const struct regroup_match *match, const char *path)
 	return match->key->exact && !is_key(match->item, path);
 }
 
-bool regroup_is_in_other_folder(const struct regroup_match *match, const char *path)
+bool regroup_is_in_other_directory(const struct regroup_match *match, const char *path)
 {
 	int best = match->map->best, grade = match->grade;
 
-	return (best >= GRADE_FOLDER && grade < GRADE_FOLDER) ||
+	return (best >= GRADE_DIRECTORY && grade < GRADE_DIRECTORY) ||
 	       (grade >= best && is_another(match, path));
 }
 
@@ -245,7 +245,7 @@ static int collect_file(struct regroup *r, const char *path, struct error *e)
 	return err;
 }
 
-/* What may be moved: a nested packed file that could be read is a folder. */
+/* What may be moved: a nested packed file that could be read is a directory. */
 static bool is_file(const struct entry *entry)
 {
 	return entry->kind == ENTRY_FILE || entry->kind == ENTRY_SYMLINK ||
@@ -294,7 +294,7 @@ static int visit_logs(struct regroup *r, struct entries *log, const char *prefix
 
 			if (entry->kind != ENTRY_NESTED || entries_failed(entry->nested))
 				continue;
-			/* the folder that "a/n01440764.tar" is: "a/n01440764/" */
+			/* the directory that "a/n01440764.tar" is: "a/n01440764/" */
 			inner = arena_print(&r->arena, "%s%.*s/", prefix,
 					    (int)(suffix_of(path) - path), path);
 			err = inner ? visit_logs(r, entry->nested, inner, visit, e) : -ENOMEM;
@@ -364,7 +364,7 @@ static void report_map(const struct regroup *r, const struct regroup_map *map)
 	if (map->elsewhere)
 		findings_add(r->findings, FINDING_LEFT_OUT,
 			     "names=%s: %" PRIu64 " files have one of its names, but lie "
-			     "in other folders than it says, and stay there", name,
+			     "in other directories than it says, and stay there", name,
 			     map->elsewhere);
 }
 
@@ -428,16 +428,17 @@ static int edit_entry(void *context, struct entry *entry)
 	if (!is_file(entry))
 		return 0;
 	file = &r->files.items[r->applied++];
-	up = file->folder && is_relative_link(entry);
+	up = file->directory && is_relative_link(entry);
 	text_cut(&r->target, 0);
-	if (file->folder && !(entry->path = regroup_new_path(r, entry->path, file->folder)))
+	if (file->directory && !(entry->path = regroup_new_path(r, entry->path,
+								file->directory)))
 		return -ENOMEM;
-	if (!up && !file->end_folder)
+	if (!up && !file->end_directory)
 		return 0;
 	if (up)
 		err = text_append(&r->target, "../", 3);
 	if (!err)
-		err = regroup_insert(&r->target, entry->target, file->end_folder);
+		err = regroup_insert(&r->target, entry->target, file->end_directory);
 	entry->target = r->target.items;
 	return err;
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * regroup.h: flat folders of files become folders of classes.
+ * regroup.h: flat directories of files become directories of classes.
  *
- * ILSVRC's validation images lie in one folder; which class they have is in a file
+ * ILSVRC's validation images lie in one directory; which class they have is in a file
  * beside them. With a map of names (maps/name_map.h) val/x.JPEG becomes
  * val/n03146219/x.JPEG, in the logs of entries, before the tree is built of them.
  *
- *	a file (or a link) whose name the map has is moved below its class's folder
- *	what lies in its class's folder already, and what no map has, stays
+ *	a file (or a link) whose name the map has is moved below its class's directory
+ *	what lies in its class's directory already, and what no map has, stays
  *	a hard link's target is renamed as the file that it leads to
  *	a relative symbolic link leads to the same file as before, or stays dangling
- *	folders stay, and get no contents that they had not
+ *	directories stay, and get no contents that they had not
  *
- * Where a key has folders, and some file lies in one of them, only such files are meant;
- * where a key has no suffix, and some file has that of an image, only images are. A file
- * with the very path of a key is the only one meant by it.
+ * Where a key has directories, and some file lies in one of them, only such files are
+ * meant; where a key has no suffix, and some file has that of an image, only images are.
+ * A file with the very path of a key is the only one meant by it.
  *
  * Threads: one regrouping belongs to one thread at a time.
  */
@@ -51,7 +51,7 @@ int regroup_collect(struct regroup *regroup, struct entries *entries, const char
  * All shards have been collected: decides which files are moved. Adds to the findings what
  * of the maps has no file, or not where it should be. -ENOMEM; -EBADMSG and a sentence
  *
- *	where a name would move two files of different folders: one would have the other's label
+ *	where a name would move two files of different directories: one would have the other's label
  *	where the list of classes may begin with the name of label 1, as no file has label 0
  *	and the greatest label has no name
  *	where a file would be moved to where another one is

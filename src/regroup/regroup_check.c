@@ -3,8 +3,8 @@
  * regroup_check.c: where files go, and whether a name says one file only.
  *
  * Where a map says "0", and train/0.jpg and test/0.jpg are there, one of the two would
- * have its label by chance. What lies in its class's folder already is moved by no name:
- * copies of it are no fault, but a file elsewhere that would be moved beside it is.
+ * have its label by chance. What lies in its class's directory already is moved by no
+ * name: copies of it are no fault, but a file elsewhere that would be moved beside it is.
  */
 #include <errno.h>
 #include <string.h>
@@ -23,8 +23,11 @@ bool regroup_same_kind(const char *a, const char *b)
 	       (image || strcasecmp(suffix_of(a), suffix_of(b)) == 0);
 }
 
-/* The class's folder that the file at `path` is moved into; NULL: it stays. 0 or -ENOMEM. */
-static int find_class_folder(struct regroup *r, const char *path, const char **out)
+/*
+ * The class's directory that the file at `path` is moved into; NULL: it stays. 0 or
+ * -ENOMEM.
+ */
+static int find_class_directory(struct regroup *r, const char *path, const char **out)
 {
 	const struct name_map_item *item = NULL;
 	struct regroup_match match;
@@ -42,7 +45,7 @@ static int find_class_folder(struct regroup *r, const char *path, const char **o
 	name = map_texts_intern(&r->used, name, strlen(name));
 	if (!name)
 		return -ENOMEM;
-	if (!map_has_folder(path, name, strlen(name)))
+	if (!map_has_directory(path, name, strlen(name)))
 		*out = name;
 	return 0;
 }
@@ -85,11 +88,11 @@ static int make_claim(struct regroup *r, const struct regroup_file *file,
 	struct regroup_match there;
 	bool follows = file->end && regroup_find(match->map, file->end, &there) &&
 		       there.key == match->key;
-	const char *folder = follows ? file->end_folder : file->folder, *path;
+	const char *directory = follows ? file->end_directory : file->directory, *path;
 
 	*out = (struct regroup_claim){ .path = follows ? file->end : file->path,
-				       .moves = folder != NULL };
-	path = regroup_new_path(r, out->path, folder);
+				       .moves = directory != NULL };
+	path = regroup_new_path(r, out->path, directory);
 	if (!path)
 		return -ENOMEM;
 	out->place = hash_bytes(path, (size_t)(filename_of(path) - path), 0);
@@ -99,10 +102,10 @@ static int make_claim(struct regroup *r, const struct regroup_file *file,
 static int check_file(struct regroup *r, struct regroup_file *file, struct error *e)
 {
 	bool named = false, moves = false;
-	int err = find_class_folder(r, file->path, &file->folder);
+	int err = find_class_directory(r, file->path, &file->directory);
 
 	if (!err && file->end)
-		err = find_class_folder(r, file->end, &file->end_folder);
+		err = find_class_directory(r, file->end, &file->end_directory);
 	for (size_t i = 0; i < r->map_count && !err; i++) {
 		struct regroup_claim claim;
 		struct regroup_match match;
@@ -110,7 +113,7 @@ static int check_file(struct regroup *r, struct regroup_file *file, struct error
 		if (!regroup_find(&r->maps[i], file->path, &match))
 			continue;
 		named = true;
-		r->maps[i].elsewhere += regroup_is_in_other_folder(&match, file->path);
+		r->maps[i].elsewhere += regroup_is_in_other_directory(&match, file->path);
 		if (!regroup_is_meant(&match, file->path))
 			continue;
 		err = make_claim(r, file, &match, &claim);
@@ -118,7 +121,7 @@ static int check_file(struct regroup *r, struct regroup_file *file, struct error
 			err = add_claim(r, &match, &claim, e);
 		moves |= !err && claim.moves;
 	}
-	r->moved += file->folder != NULL;
+	r->moved += file->directory != NULL;
 	return err ? err : regroup_count(r, file->path, named, moves);
 }
 
@@ -153,7 +156,7 @@ static int refuse_clash(struct regroup *r, struct regroup_name *names, size_t n,
 					 "there by -o names=; leave names= out, or the file "
 					 "out of its map",
 					 regroup_new_path(r, names[i].file->path,
-							  names[i].file->folder));
+							  names[i].file->directory));
 	return 0;
 }
 
@@ -164,7 +167,7 @@ static int check_clashes(struct regroup *r, size_t first, size_t end, struct err
 
 	for (size_t i = first; i < end && !err; i++) {
 		const struct regroup_file *file = &r->files.items[i];
-		const char *path = regroup_new_path(r, file->path, file->folder);
+		const char *path = regroup_new_path(r, file->path, file->directory);
 		struct regroup_name name = { .file = file };
 
 		if (path) {

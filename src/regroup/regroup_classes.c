@@ -12,19 +12,19 @@
 #include "maps/maps_texts.h"
 #include "names/split_words.h"
 
-/* A folder, and the label of the files in it. */
-struct regroup_classes_folder {
+/* A directory, and the label of the files in it. */
+struct regroup_classes_directory {
 	const char *name;
 	int64_t label;
 	bool many; /* they have several labels: it is no class */
 };
 
-enum source { FROM_MAPS, FROM_NUMBERS, FROM_TRAIN, FROM_FOLDERS, FROM_LIST };
+enum source { FROM_MAPS, FROM_NUMBERS, FROM_TRAIN, FROM_DIRECTORIES, FROM_LIST };
 
 struct regroup_classes {
 	const struct class_list *list;
-	struct map_texts names;     /* of folders */
-	VEC(struct regroup_classes_folder) folders; /* by number of their name;
+	struct map_texts names;     /* of directories */
+	VEC(struct regroup_classes_directory) directories; /* by number of their name;
 			once sealed: classes only, by their labels */
 	struct map_texts train;     /* once sealed: in order, if they are the labels */
 	int64_t most;               /* the largest label, or -1 */
@@ -53,12 +53,12 @@ void regroup_classes_free(struct regroup_classes *classes)
 	if (!classes)
 		return;
 	map_texts_free(&classes->names);
-	vec_free(&classes->folders);
+	vec_free(&classes->directories);
 	map_texts_free(&classes->train);
 	free(classes);
 }
 
-/* Folders that have a class's name never are called so; others often are. */
+/* Directories that have a class's name never are called so; others often are. */
 static bool is_no_class(const char *name, size_t size)
 {
 	return split_is_word(name, size) || (size == 6 && memcmp(name, "images", size) == 0) ||
@@ -67,9 +67,9 @@ static bool is_no_class(const char *name, size_t size)
 
 int regroup_classes_add(struct regroup_classes *classes, const char *path, int64_t label)
 {
-	struct regroup_classes_folder folder = { .label = label };
+	struct regroup_classes_directory directory = { .label = label };
 	const char *name;
-	size_t size = folder_name_of(path, &name);
+	size_t size = directory_name_of(path, &name);
 	int64_t number;
 
 	if (label > classes->most)
@@ -81,13 +81,13 @@ int regroup_classes_add(struct regroup_classes *classes, const char *path, int64
 	number = map_texts_add(&classes->names, name, size);
 	if (number < 0)
 		return -ENOMEM;
-	if ((size_t)number < classes->folders.count) {
-		classes->folders.items[number].many |=
-			classes->folders.items[number].label != label;
+	if ((size_t)number < classes->directories.count) {
+		classes->directories.items[number].many |=
+			classes->directories.items[number].label != label;
 		return 0;
 	}
-	folder.name = classes->names.items.items[number];
-	return vec_push(&classes->folders, folder);
+	directory.name = classes->names.items.items[number];
+	return vec_push(&classes->directories, directory);
 }
 
 /* "a/train/n01440764/..." */
@@ -111,34 +111,34 @@ int regroup_classes_add_path(struct regroup_classes *classes, const char *path)
 
 static int regroup_classes_by_label(const void *left, const void *right)
 {
-	const struct regroup_classes_folder *a = left, *b = right;
+	const struct regroup_classes_directory *a = left, *b = right;
 
 	if (a->many != b->many)
 		return a->many ? 1 : -1;
 	return (a->label > b->label) - (a->label < b->label);
 }
 
-/* Keeps the folders of one label that are the only ones of that label. */
+/* Keeps the directories of one label that are the only ones of that label. */
 static void store_classes(struct regroup_classes *classes)
 {
-	struct regroup_classes_folder *folders = classes->folders.items;
+	struct regroup_classes_directory *directories = classes->directories.items;
 	size_t n = 0, kept = 0, next;
 
-	if (classes->folders.count == 0)
+	if (classes->directories.count == 0)
 		return;
-	qsort(folders, classes->folders.count, sizeof(*folders),
+	qsort(directories, classes->directories.count, sizeof(*directories),
 	      regroup_classes_by_label);
-	while (n < classes->folders.count && !folders[n].many)
+	while (n < classes->directories.count && !directories[n].many)
 		n++;
 	for (size_t i = 0; i < n; i = next) {
 		next = i + 1;
-		while (next < n && folders[next].label == folders[i].label)
+		while (next < n && directories[next].label == directories[i].label)
 			next++;
 		if (next == i + 1)
-			folders[kept++] = folders[i];
+			directories[kept++] = directories[i];
 	}
 	/* with one alone nothing says that it was not by chance */
-	classes->folders.count = kept > 1 ? kept : 0;
+	classes->directories.count = kept > 1 ? kept : 0;
 }
 
 static int regroup_classes_by_text(const void *left, const void *right)
@@ -153,7 +153,7 @@ void regroup_classes_seal(struct regroup_classes *classes)
 	store_classes(classes);
 	classes->digits = snprintf(NULL, 0, "%" PRId64,
 				   classes->most < 0 ? 0 : classes->most);
-	/* one label and one folder say nothing of each other */
+	/* one label and one directory say nothing of each other */
 	if (classes->most < 1 || train->items.count != (uint64_t)classes->most + 1)
 		train->items.count = 0;
 	if (train->items.count)
@@ -164,7 +164,8 @@ void regroup_classes_seal(struct regroup_classes *classes)
 static const char *regroup_classes_find_name(const struct regroup_classes *classes,
 					     int64_t label, enum source *source)
 {
-	const struct regroup_classes_folder wanted = { .label = label }, *folder = NULL;
+	const struct regroup_classes_directory wanted = { .label = label }, *directory =
+		NULL;
 	const char *name = NULL;
 
 	*source = FROM_LIST;
@@ -172,12 +173,13 @@ static const char *regroup_classes_find_name(const struct regroup_classes *class
 		name = class_list_name(classes->list, label);
 	if (name)
 		return name;
-	if (classes->folders.count)
-		folder = bsearch(&wanted, classes->folders.items, classes->folders.count,
-				 sizeof(*folder), regroup_classes_by_label);
-	*source = FROM_FOLDERS;
-	if (folder)
-		return folder->name;
+	if (classes->directories.count)
+		directory = bsearch(&wanted, classes->directories.items,
+				    classes->directories.count,
+				 sizeof(*directory), regroup_classes_by_label);
+	*source = FROM_DIRECTORIES;
+	if (directory)
+		return directory->name;
 	*source = FROM_TRAIN;
 	if (label >= 0 && (uint64_t)label < classes->train.items.count)
 		return classes->train.items.items[label];
@@ -224,8 +226,8 @@ const char *regroup_classes_source(const struct regroup_classes *classes)
 	static const char *const sources[] = {
 		[FROM_MAPS] = "the names in the maps", /* nothing was asked for */
 		[FROM_NUMBERS] = "their numbers",
-		[FROM_TRAIN] = "the folders below train/, in their order",
-		[FROM_FOLDERS] = "the folders that their files lie in",
+		[FROM_TRAIN] = "the directories below train/, in their order",
+		[FROM_DIRECTORIES] = "the directories that their files lie in",
 		[FROM_LIST] = "the list of classes",
 	};
 

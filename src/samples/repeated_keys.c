@@ -129,23 +129,24 @@ static int repeated_keys_collect(struct repeated_keys *restarts, const bool *are
 
 /* Names of shards */
 
-/* By its own name, with its folder's before it, or by its number. */
-enum naming { BY_NAME, BY_FOLDER, BY_NUMBER };
+/* By its own name, with its directory's before it, or by its number. */
+enum naming { BY_NAME, BY_DIRECTORY, BY_NUMBER };
 
 static bool name_shard(const struct repeated_keys *restarts, size_t i, enum naming naming,
 		       char out[SHARD_BYTES])
 {
 	const char *label = restarts->shards[i].scan->label, *name = filename_of(label);
-	const char *folder = "", *dot = strrchr(name, '.');
+	const char *directory = "", *dot = strrchr(name, '.');
 	size_t n = dot && strcasecmp(dot, ".tar") == 0 ? (size_t)(dot - name) : strlen(name);
-	size_t folder_n = naming == BY_FOLDER ? folder_name_of(label, &folder) : 0;
+	size_t directory_n = naming == BY_DIRECTORY ? directory_name_of(label,
+									&directory) : 0;
 
 	if (naming == BY_NUMBER)
 		return snprintf(out, SHARD_BYTES, "%zu", i) > 0;
-	return n + folder_n + 2 < SHARD_BYTES && n > 0 &&
-	       n + folder_n + 2 + restarts->longest <= NAME_MAX &&
-	       snprintf(out, SHARD_BYTES, "%.*s%s%.*s", (int)folder_n, folder,
-			folder_n ? "-" : "", (int)n, name) > 0;
+	return n + directory_n + 2 < SHARD_BYTES && n > 0 &&
+	       n + directory_n + 2 + restarts->longest <= NAME_MAX &&
+	       snprintf(out, SHARD_BYTES, "%.*s%s%.*s", (int)directory_n, directory,
+			directory_n ? "-" : "", (int)n, name) > 0;
 }
 
 static int repeated_keys_compare_names(const void *left, const void *right)

@@ -4,9 +4,9 @@
  *
  * Samples with labels are told apart by the view. Those that are shown as they are stored
  * would have one path (000000.jpg) in several shards: then each gets its shard's name
- * before its own (shard-000001-000000.jpg). It is no folder, which ImageFolder would take
- * for a class. Tars that are no shards keep their names: which of their files is meant is
- * for duplicates= to say.
+ * before its own (shard-000001-000000.jpg). It is no directory, which ImageFolder would
+ * take for a class. Tars that are no shards keep their names: which of their files is
+ * meant is for duplicates= to say.
  *
  * Threads: one thread at a time.
  */

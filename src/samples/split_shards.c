@@ -45,7 +45,7 @@ static int split_shards_place_entry(void *context, struct entry *entry)
 	return 0;
 }
 
-int splits_add_folder(struct entries *entries, const char *split)
+int splits_add_directory(struct entries *entries, const char *split)
 {
 	struct split_shards_place place = { .split = split };
 	int err = 0;

@@ -21,7 +21,7 @@ bool splits_are_several(const struct source_set *sources);
  * Puts what a file holds below the directory of its split, if it is in none that is
  * called as a split. 0 or -ENOMEM; then the log can only be freed.
  */
-int splits_add_folder(struct entries *entries, const char *split);
+int splits_add_directory(struct entries *entries, const char *split);
 
 /* Among files of several splits, those that are of none. */
 struct unsplit_files {

@@ -27,7 +27,7 @@ enum {
 /* Each dot of a name becomes an underscore, and the last of these a dot again. */
 #define WITHOUT_DOTS \
 	"tar --sort=name --transform='s,\\.\\([^/]\\),_\\1,g;s,_\\([^_/]*\\)$,.\\1,' " \
-	"-C FOLDER -cf NEW.tar ."
+	"-C DIRECTORY -cf NEW.tar ."
 
 /* A member that labels=NAME could name, and its values in the first samples. */
 struct wds_hints_candidate {

@@ -115,7 +115,7 @@ static int find_separate_labels(const struct wds_tar *tar, const struct wds_rule
 	if (r == 1)
 		wds_set_reason(out, WDS_LABELS_APART, "the members of '%.*s' do not lie side by "
 			   "side, so no sample has its label (%.20s); pack them again in "
-			   "the order of their names: tar --sort=name -C FOLDER -cf NEW.tar .",
+			   "the order of their names: tar --sort=name -C DIRECTORY -cf NEW.tar .",
 			   shown(sample.key_length), sample.key, rule->name);
 	wds_sample_free(&sample);
 	return r < 0 ? r : 0;

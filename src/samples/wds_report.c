@@ -189,8 +189,8 @@ static void say_item_splits(const struct set *set)
 		return;
 	findings_add(set->findings, FINDING_CHOSEN,
 		     "'%s': the .json of a sample says the split '%s', and that of another "
-		     "one '%s': this is not used, and samples of all splits lie in one folder "
-		     "of a class; pack each split into a shard with the split in its name",
+		     "one '%s': this is not used, and samples of all splits lie in one "
+		     "directory of a class; pack each split into a shard with the split in its name",
 		     filename_of(shard->label), other, first);
 }
 

@@ -10,7 +10,7 @@
 #include "base/brace.h"
 #include "base/vec.h"
 #include "os/steps.h"
-#include "source/saved_folder.h"
+#include "source/saved_directory.h"
 
 struct argument {
 	const char *text;    /* a literal path, owned or not; */
@@ -22,7 +22,7 @@ struct argument {
 struct arguments {
 	uint32_t count;
 	VEC(struct argument) items;
-	size_t saved_left; /* for saved_folder.h */
+	size_t saved_left; /* for saved_directory.h */
 };
 
 /* The words of a pattern for files with companions are visited one by one. */
@@ -143,14 +143,14 @@ static int arguments_add_pattern(struct arguments *arguments, const char *text,
 }
 
 /*
- * A folder of a saved dataset stands for its files; any other stays, and is refused
+ * A directory of a saved dataset stands for its files; any other stays, and is refused
  * later.
  */
-static int arguments_add_folder(struct arguments *arguments, const char *text,
+static int arguments_add_directory(struct arguments *arguments, const char *text,
 				struct error *e)
 {
 	struct path_list list = { NULL, 0, 0 };
-	int there = saved_folder_list(text, &arguments->saved_left, &list, e);
+	int there = saved_directory_list(text, &arguments->saved_left, &list, e);
 	int err = there < 0 ? there : 0;
 
 	for (size_t i = 0; i < list.count && !err; i++) {
@@ -172,7 +172,7 @@ static int arguments_add_text(struct arguments *arguments, const char *text,
 	if (stat(text, &st) < 0)
 		return arguments_add_pattern(arguments, text, e);
 	if (S_ISDIR(st.st_mode))
-		return arguments_add_folder(arguments, text, e);
+		return arguments_add_directory(arguments, text, e);
 	return arguments_add_file(arguments, (struct argument){ .text = text }, next, e);
 }
 

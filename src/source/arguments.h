@@ -5,9 +5,9 @@
  * An argument is a literal path or a shard pattern in brace notation (base/brace.h). A
  * file that exists under the literal name wins over the pattern. All patterns are counted
  * before the first name is made, and each name is made on request: a short pattern may
- * stand for millions of names. A folder that Hugging Face's save_to_disk() wrote stands
- * for its files, and dataset.arrow also for the indices.arrow beside it
- * (source/saved_folder.h).
+ * stand for millions of names. A directory that Hugging Face's save_to_disk() wrote
+ * stands for its files, and dataset.arrow also for the indices.arrow beside it
+ * (source/saved_directory.h).
  *
  * Not for concurrent use.
  */

@@ -16,7 +16,7 @@
 
 #include "base/cleanup.h"
 #include "os/opath.h"
-#include "source/folder.h"
+#include "source/directory.h"
 #include "source/loop.h"
 #include "source/retry.h"
 
@@ -41,7 +41,7 @@ static int refuse_errno(const char *path, int errnum, struct error *e)
 	if (errnum == EACCES || errnum == EPERM)
 		return error_set(e, ERROR_SYSTEM, errnum,
 				 "user id %u may not read '%s'; it needs the right "
-				 "to read the file and to search its folders%s",
+				 "to read the file and to search its directories%s",
 				 (unsigned)geteuid(), path, geteuid() ? "" :
 				 "; on NFS, or on a user's own FUSE filesystem, only that user "
 				 "has it: granaryfs -o user=NAME");
@@ -70,7 +70,7 @@ static int check_kind(const char *path, const struct stat *st, struct error *e)
 	if (S_ISREG(st->st_mode) || S_ISBLK(st->st_mode))
 		return 0;
 	if (S_ISDIR(st->st_mode))
-		return folder_refuse(path, e);
+		return directory_refuse(path, e);
 	return error_set(e, ERROR_DATASET, EINVAL,
 			 "'%s' is %s, not a regular file or a block device; save "
 			 "its contents to a file first",
@@ -201,7 +201,7 @@ int file_describe(int fd, struct source_info *info)
 
 /*
  * The absolute path of an open file; NULL where it is not known. By the descriptor: a
- * daemon leaves the folder that a path was given in.
+ * daemon leaves the directory that a path was given in.
  */
 static char *local_file_find_place(int fd)
 {

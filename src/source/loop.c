@@ -25,7 +25,7 @@ static bool loop_read_line(const char *path, char out[PATH_MAX])
 	return true;
 }
 
-/* A partition's folder in sysfs lies in that of its device. */
+/* A partition's directory in sysfs lies in that of its device. */
 static bool file_name(const struct stat *device, char out[PATH_MAX])
 {
 	static const char *const places[] = { "loop", "../loop" };

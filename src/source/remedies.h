@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * remedies.h: texts of remedies for folders.def and src/format/signatures.def.
+ * remedies.h: texts of remedies for directories.def and src/format/signatures.def.
  *
  * Each remedy was tried: the commands by tests/mount/remedies.sh, if a distribution's
  * package has the tool, and otherwise once by hand.
@@ -8,7 +8,7 @@
 #ifndef GRANARY_SOURCE_REMEDIES_H
 #define GRANARY_SOURCE_REMEDIES_H
 
-#define REMEDY_PACK "granary pack folder packed.tar"
+#define REMEDY_PACK "granary pack directory packed.tar"
 
 /* For formats that only their own library reads. */
 #define REMEDY_READER(reader)                                                      \

@@ -57,7 +57,7 @@ void path_list_free(struct path_list *list)
 int saved_names_refuse(const char *path, const char *what, struct error *e)
 {
 	return error_set(e, ERROR_DATASET, EBADMSG,
-			 "'%s' %s; name the Arrow files beside it instead of the folder",
+			 "'%s' %s; name the Arrow files beside it instead of the directory",
 			 path, what);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * saved_names.h: the names of files or folders that a JSON file of save_to_disk() lists.
+ * saved_names.h: the names of files or directories that a JSON file of save_to_disk()
+ * lists.
  *
  * The file may be a stranger's, and root may be the caller: so a child in the sandbox
  * (os/sandbox.h) parses it, and the caller checks each name that comes back.

@@ -126,7 +126,9 @@ const char *source_path(const struct source *source);
 /* The place of the file when it was opened: absolute, without links. */
 const char *source_place(const struct source *source);
 
-/* The file's own name, without folders; of a link the target's, except for a device. */
+/*
+ * The file's own name, without directories; of a link the target's, except for a device.
+ */
 const char *source_own_name(const struct source *source);
 uint64_t source_size(const struct source *source);
 const struct source_owner *source_owner(const struct source *source);

@@ -283,10 +283,12 @@ static enum form choose_form(const struct view *view, const struct array *array)
 
 	if (view->config.kind == VIEW_TREE || !classes)
 		return names ? FORM_NAMES : FORM_ROWS;
-	return array->folders ? FORM_NAMES : FORM_CLASSES;
+	return array->class_directories ? FORM_NAMES : FORM_CLASSES;
 }
 
-/* Where nobody asked for classes, names whose directories are these are a tree already. */
+/*
+ * Where nobody asked for classes, names whose directories are these are a tree already.
+ */
 static int choose_forms(struct view *view)
 {
 	for (size_t i = 0; i < view->arrays.count; i++) {
@@ -294,18 +296,18 @@ static int choose_forms(struct view *view)
 		bool ask = view->config.kind != VIEW_CLASS && array->directories &&
 			   array->source && array->keys.count == 0;
 		bool several = false;
-		int is = ask ? view_folders_are_classes(array, &several) : 0;
+		int is = ask ? view_directories_are_classes(array, &several) : 0;
 
 		if (is < 0)
 			return is;
-		array->folders = is;
+		array->class_directories = is;
 		array->form = choose_form(view, array);
 		if (several && array->form == FORM_CLASSES && view->config.kind == VIEW_AUTO)
 			findings_add(view->config.findings, FINDING_CHOSEN,
-				     "the samples in '/%s' lie in several folders, which "
-				     "are not their labels (%s): they are shown by "
-				     "label; -o view=tree shows the folders as they are "
-				     "stored", array->split, array->source);
+				     "the samples in '/%s' lie in several directories, "
+				     "which are not their labels (%s): they are shown by "
+				     "label; -o view=tree shows the directories as they "
+				     "are stored", array->split, array->source);
 	}
 	return 0;
 }

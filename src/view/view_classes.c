@@ -144,8 +144,8 @@ void view_drop_fractions(struct view *view)
 static int refuse_long(const struct array *array, const char *text, struct error *e)
 {
 	return error_set(e, ERROR_DATASET, EBADMSG,
-			 "%s: a class is called '%.60s...', which is too long for a directory; "
-			 "show the samples as they are stored with -o view=tree", array->path,
+			 "%s: a class is called '%.60s...', which is too long for a "
+			 "directory; show the samples as they are stored with -o view=tree", array->path,
 			 text);
 }
 
@@ -185,8 +185,8 @@ static int classes_refuse_clash(const struct array *array, const struct odd_text
 				const char *other, struct error *e)
 {
 	return error_set(e, ERROR_DATASET, EBADMSG,
-			 "%s: two classes would both be the directory '%.100s', '%.100s' and "
-			 "'%.100s' of '%.100s' in '/%.100s'; show the samples as they are "
+			 "%s: two classes would both be the directory '%.100s', '%.100s' "
+			 "and '%.100s' of '%.100s' in '/%.100s'; show the samples as they are "
 			 "stored with -o view=tree", array->path, odd->safe, other, odd->text,
 			 array->source ? array->source : array->name, array->split);
 }
@@ -239,7 +239,7 @@ static const char *name_in_file(const struct array *array, int64_t label)
 	return name;
 }
 
-/* Shards that call a label otherwise: one folder would hold two classes. */
+/* Shards that call a label otherwise: one directory would hold two classes. */
 static int refuse_other_names(const struct array *array, struct error *e)
 {
 	const struct view_piece *first = NULL;

@@ -13,7 +13,7 @@
 /* Sums over the arrays, or some of them. */
 struct counts {
 	uint64_t rows, named, keyed, unusable;
-	bool classes, folders, labelled, maps_may_help;
+	bool classes, class_directories, labelled, maps_may_help;
 	bool shards; /* of WebDataset, and several: their keys may be the same */
 };
 
@@ -32,7 +32,7 @@ static struct counts describe_count(const struct view *view)
 		counts.named += array->named;
 		counts.keyed += array->keys.count;
 		counts.unusable += array->unusable;
-		counts.folders |= array->folders;
+		counts.class_directories |= array->class_directories;
 		counts.maps_may_help |= view_wants_keys(array, labels);
 		counts.labelled |= array->rows && (array->source || array->keys.count);
 		counts.classes |= array->form == FORM_CLASSES;
@@ -55,11 +55,12 @@ static void describe_view(const struct view *view, const struct counts *counts, 
 		snprintf(out, room, "class (%s%s); view=tree%s: as they are stored",
 			 view->config.kind == VIEW_CLASS ? asked :
 							   "auto: the samples have labels",
-			 view->config.kind != VIEW_CLASS && counts->folders ?
+			 view->config.kind != VIEW_CLASS && counts->class_directories ?
 				 ", and some a directory for each" : "",
 			 counts->shards ? " of one file" : "");
 	else if (counts->labelled && view->config.kind != VIEW_TREE)
-		snprintf(out, room, "tree (auto: the names have a directory for each class); "
+		snprintf(out, room,
+			 "tree (auto: the names have a directory for each class); "
 			 "view=class: by label");
 	else if (counts->labelled)
 		snprintf(out, room, "tree (view=tree); view=class: by label");
@@ -194,8 +195,8 @@ static void note_arrays(const struct view *view, struct findings *findings)
 		if (array->form == FORM_CLASSES && array->unlabelled)
 			findings_add(findings, FINDING_LEFT_OUT,
 				     "in '/%.60s' %" PRIu64 " of %" PRIu64 " files have no label "
-				     "(empty, null, NaN or below 0): they lie beside the folders "
-				     "of classes, where ImageFolder does not see them",
+				     "(empty, null, NaN or below 0): they lie beside the "
+				     "directories of classes, where ImageFolder does not see them",
 				     array->directory, array->unlabelled, array->rows);
 		if (array->unusable)
 			findings_add(findings, FINDING_LEFT_OUT,

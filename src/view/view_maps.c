@@ -121,7 +121,7 @@ static const struct name_map_item *view_maps_item_of(const struct name_map *map,
 
 	if (!item)
 		item = name_map_find_stem(map, name);
-	if (!item || !map_folders_agree(item->key, name) ||
+	if (!item || !map_directories_agree(item->key, name) ||
 	    (!alone && !strchr(item->key, '/')))
 		return NULL;
 	if (*array->split && strchr(item->key, '/') &&

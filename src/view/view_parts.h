@@ -63,7 +63,7 @@ struct array {
 	uint64_t unlabelled; /* rows with no label, beside the directories of classes */
 	uint64_t named;     /* rows that have a name, */
 	bool directories;   /* and some of them directories, */
-	bool folders;       /* which are those of the classes */
+	bool class_directories; /* which are those of the classes */
 	uint64_t unusable;  /* rows whose name can be no file's */
 	VEC(int64_t) labels;          /* numbers; once sealed: each once, in order */
 	VEC(const char *) texts;      /* classes that are no numbers; the same */
@@ -150,13 +150,13 @@ const char *view_class_directory(const struct view *view, const struct array *ar
  */
 void view_report_label_order(const struct view *view);
 
-/* ---- view_folders.c ---- */
+/* ---- view_directories.c ---- */
 
 /*
  * Has each class a directory in the names of its samples, and no other is in that? 1, 0,
  * or -ENOMEM. *several: all names have directories, and more than one.
  */
-int view_folders_are_classes(const struct array *array, bool *several);
+int view_directories_are_classes(const struct array *array, bool *several);
 
 /* ---- view_maps.c: what -o names= says ---- */
 

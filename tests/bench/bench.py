@@ -30,8 +30,8 @@ def arguments():
     parser.add_argument("--quick", action="store_true", help="a few minutes")
     parser.add_argument("--allow-missing", action="store_true",
                         help="leave out contenders that are not installed")
-    parser.add_argument("--out", default="bench", help="folder for results.json and chart.svg")
-    parser.add_argument("--environment", default="", metavar="FOLDER",
+    parser.add_argument("--out", default="bench", help="directory for results.json and chart.svg")
+    parser.add_argument("--environment", default="", metavar="DIRECTORY",
                         help="virtual environment of rivals.lock, for the suite rivals")
     parser.add_argument("--note", default="", help="what a reader should know of this run")
     parser.add_argument("--strict", action="store_true", help="fail where a target is missed")
@@ -124,13 +124,13 @@ def show(run):
             print(sentence)
 
 
-def save(run, folder):
-    os.makedirs(folder, exist_ok=True)
-    path = os.path.join(folder, "results.json")
+def save(run, directory):
+    os.makedirs(directory, exist_ok=True)
+    path = os.path.join(directory, "results.json")
     with open(path, "w", encoding="utf-8") as out:
         json.dump(run, out, indent=1)
         out.write("\n")
-    with open(os.path.join(folder, "chart.svg"), "w", encoding="utf-8") as out:
+    with open(os.path.join(directory, "chart.svg"), "w", encoding="utf-8") as out:
         out.write(chart.draw(run))
     print("%s, chart.svg: written" % path)
 

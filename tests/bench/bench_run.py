@@ -6,7 +6,7 @@ import traceback
 
 import report
 from cgroups import Storage
-from contenders import Archivemount, Folder, Loop, Squashfuse
+from contenders import Archivemount, Directory, Loop, Squashfuse
 from data import Data
 from granaryfs import BARE, SHIELDED, Granaryfs
 from readers import Readers
@@ -80,10 +80,10 @@ class Bench:
         return made
 
     def shm(self, files):
-        return Folder(SHM, files.in_shm())
+        return Directory(SHM, files.in_shm())
 
     def tree(self, files):
-        return Folder(TREE, files.tree())
+        return Directory(TREE, files.tree())
 
     def squashfs(self, files, codec="lz4", direct=False):
         return Loop(self.work, SQUASHFS, files.squashfs(codec), "squashfs", direct)

@@ -14,25 +14,25 @@ MIB = 1 << 20
 
 
 def find_hierarchies():
-    """{controller: (folder, version)} of what is mounted here."""
+    """{controller: (directory, version)} of what is mounted here."""
     found = {}
     with open("/proc/self/mounts", encoding="utf-8") as mounts:
         for line in mounts:
-            _, folder, kind, options = line.split()[:4]
+            _, directory, kind, options = line.split()[:4]
             if kind == "cgroup":
                 for name in {"blkio", "memory"} & set(options.split(",")):
-                    found[name] = (folder, 1)
+                    found[name] = (directory, 1)
             elif kind == "cgroup2":
-                add_unified(found, folder)
+                add_unified(found, directory)
     return found
 
 
-def add_unified(found, folder):
-    with open(os.path.join(folder, "cgroup.controllers"), encoding="ascii") as file:
+def add_unified(found, directory):
+    with open(os.path.join(directory, "cgroup.controllers"), encoding="ascii") as file:
         has = file.read().split()
     for name, key in (("io", "blkio"), ("memory", "memory")):
         if name in has:
-            found.setdefault(key, (folder, 2))
+            found.setdefault(key, (directory, 2))
 
 
 def write(path, text):

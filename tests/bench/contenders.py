@@ -18,7 +18,7 @@ def is_mounted(point):
         return any(line.split()[1] == point for line in mounts)
 
 
-class Folder:
+class Directory:
     """Files that lie there: nothing is mounted."""
     shield = None
 

@@ -81,9 +81,9 @@ class Set:
         os.mkdir(path)
         self.work.run(["tar", "-C", path, "-xf", self.tar])
 
-    def once(self, kind, make, folder):
+    def once(self, kind, make, directory):
         if kind not in self.made:
-            path = os.path.join(folder, "%s.%s" % (self.name, kind))
+            path = os.path.join(directory, "%s.%s" % (self.name, kind))
             make(path)
             self.made[kind] = path
         return self.made[kind]

@@ -3,9 +3,10 @@
  * empty_fuse: a FUSE daemon that does nothing but give names: the least that a walk through
  * any FUSE daemon costs. Listings come with attributes, all answers may be kept for good.
  *
- *	empty-fuse FILES FOLDERS BYTES MOUNTPOINT
+ *	empty-fuse FILES DIRECTORIES BYTES MOUNTPOINT
  *
- * FOLDERS folders of the root, with FILES files of BYTES bytes in all; none can be read.
+ * DIRECTORIES directories of the root, with FILES files of BYTES bytes in all; none can
+ * be read.
  */
 #define FUSE_USE_VERSION 34
 #include <errno.h>
@@ -15,25 +16,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROOT = FUSE_ROOT_ID, FIRST_FOLDER, BUFFER = 1 << 20, NAME_BYTES = 64 };
+enum { ROOT = FUSE_ROOT_ID, FIRST_DIRECTORY, BUFFER = 1 << 20, NAME_BYTES = 64 };
 static const double FOREVER = 1e9;
 
-static uint64_t files, folders, bytes;
+static uint64_t files, directories, bytes;
 
-/* The first file of a folder; of the number of folders: the number of files. */
-static uint64_t first_of(uint64_t folder)
+/* The first file of a directory; of the number of directories: the number of files. */
+static uint64_t first_of(uint64_t directory)
 {
-	return files * folder / folders;
+	return files * directory / directories;
 }
 
-static bool is_folder(fuse_ino_t node)
+static bool is_directory(fuse_ino_t node)
 {
-	return node < FIRST_FOLDER + folders;
+	return node < FIRST_DIRECTORY + directories;
 }
 
 static fuse_ino_t node_of_file(uint64_t file)
 {
-	return FIRST_FOLDER + folders + file;
+	return FIRST_DIRECTORY + directories + file;
 }
 
 static void describe(fuse_ino_t node, struct fuse_entry_param *out)
@@ -41,27 +42,27 @@ static void describe(fuse_ino_t node, struct fuse_entry_param *out)
 	*out = (struct fuse_entry_param){ .ino = node, .attr_timeout = FOREVER,
 					  .entry_timeout = FOREVER };
 	out->attr.st_ino = node;
-	out->attr.st_mode = is_folder(node) ? S_IFDIR | 0755 : S_IFREG | 0644;
-	out->attr.st_nlink = is_folder(node) ? 2 : 1;
-	out->attr.st_size = is_folder(node) ? 0 : (off_t)bytes;
+	out->attr.st_mode = is_directory(node) ? S_IFDIR | 0755 : S_IFREG | 0644;
+	out->attr.st_nlink = is_directory(node) ? 2 : 1;
+	out->attr.st_size = is_directory(node) ? 0 : (off_t)bytes;
 	out->attr.st_blksize = BUFFER; /* listings in large pieces */
 }
 
 /* The child at a position, and its name; 0: there are no more. */
 static fuse_ino_t child_at(fuse_ino_t node, uint64_t position, char name[NAME_BYTES])
 {
-	uint64_t folder = node - FIRST_FOLDER;
+	uint64_t directory = node - FIRST_DIRECTORY;
 
-	if (node == ROOT && position < folders) {
+	if (node == ROOT && position < directories) {
 		snprintf(name, NAME_BYTES, "n%08lu", (unsigned long)position);
-		return FIRST_FOLDER + position;
+		return FIRST_DIRECTORY + position;
 	}
-	if (node == ROOT || !is_folder(node) ||
-	    position >= first_of(folder + 1) - first_of(folder))
+	if (node == ROOT || !is_directory(node) ||
+	    position >= first_of(directory + 1) - first_of(directory))
 		return 0;
-	snprintf(name, NAME_BYTES, "n%08lu_%lu.JPEG", (unsigned long)folder,
+	snprintf(name, NAME_BYTES, "n%08lu_%lu.JPEG", (unsigned long)directory,
 		 (unsigned long)position);
-	return node_of_file(first_of(folder) + position);
+	return node_of_file(first_of(directory) + position);
 }
 
 static void op_init(void *context, struct fuse_conn_info *conn)
@@ -166,8 +167,8 @@ int main(int argc, char **argv)
 	struct fuse_session *session;
 	int status = 1;
 
-	if (argc != 5 || !(folders = strtoull(argv[2], NULL, 10))) {
-		fprintf(stderr, "usage: empty-fuse FILES FOLDERS BYTES MOUNTPOINT\n");
+	if (argc != 5 || !(directories = strtoull(argv[2], NULL, 10))) {
+		fprintf(stderr, "usage: empty-fuse FILES DIRECTORIES BYTES MOUNTPOINT\n");
 		return 2;
 	}
 	files = strtoull(argv[1], NULL, 10);

@@ -88,11 +88,11 @@ def disk_of(path):
     """MAJOR:MINOR of the whole disk under a path: only that can be throttled."""
     device = os.stat(path).st_dev
     name = "%d:%d" % (os.major(device), os.minor(device))
-    folder = os.path.realpath("/sys/dev/block/" + name)
-    if not os.path.isdir(folder):
-        raise Failed("%s lies on no block device (%s): set TMPDIR to a folder on a disk"
+    directory = os.path.realpath("/sys/dev/block/" + name)
+    if not os.path.isdir(directory):
+        raise Failed("%s lies on no block device (%s): set TMPDIR to a directory on a disk"
                      % (path, name))
-    if os.path.exists(os.path.join(folder, "partition")):
-        folder = os.path.dirname(folder)
-    with open(os.path.join(folder, "dev"), encoding="ascii") as file:
+    if os.path.exists(os.path.join(directory, "partition")):
+        directory = os.path.dirname(directory)
+    with open(os.path.join(directory, "dev"), encoding="ascii") as file:
         return file.read().strip()

@@ -4,7 +4,7 @@
 
 Usage: pack_samples.py lmdb|arrow|hdf5|webdataset TAR PATH
 
-The numbers of samples are those of the tar's order. PATH is a file; of WebDataset a folder
+The numbers of samples are those of the tar's order. PATH is a file; of WebDataset a directory
 of shards.
 """
 import os

@@ -9,7 +9,7 @@ Usage: read_python.py files LIST SEED PROCESSES [check]     open(path, "rb").rea
        read_python.py row-epochs FILE DATASET SEED PROCESSES EPOCHS [LABELS]
                                                             with the label of each
        read_python.py row-loader FILE DATASET SEED WORKERS       h5py in a DataLoader
-       read_python.py folder ROOT SEED WORKERS decode|bytes ImageFolder in a DataLoader
+       read_python.py directory ROOT SEED WORKERS decode|bytes ImageFolder in a DataLoader
        read_python.py construct ROOT                        ImageFolder itself
        read_python.py stream TAR EPOCHS [check]             tarfile, as WebDataset does
        read_python.py npz PATH                              numpy.load
@@ -198,7 +198,7 @@ def row_loader(path, dataset, seed, workers):
     return epochs(Dataset(), seed, workers)
 
 
-def folder(root, seed, workers, how):
+def directory(root, seed, workers, how):
     from torchvision import datasets, transforms
     if how == "bytes":
         return epochs(datasets.ImageFolder(root, loader=lambda path: len(read_file(path))),
@@ -251,7 +251,7 @@ def ranks(*words):
 def main():
     modes = {"files": files, "raw": raw, "epochs": file_epochs, "rows": rows,
              "row-epochs": row_epochs,
-             "row-loader": row_loader, "folder": folder, "construct": construct,
+             "row-loader": row_loader, "directory": directory, "construct": construct,
              "stream": stream, "npz": npz, "ranks": ranks}
     if len(sys.argv) < 3 or sys.argv[1] not in modes:
         sys.exit(__doc__)

@@ -89,8 +89,8 @@ def run(paths, truth, count, workers):
     truth = [tuple(map(int, line.split())) for line in lines_of(truth)]
     context = torch.multiprocessing.get_context("fork")
     mode, results = context.Value("b", COMPARED), context.Queue()
-    folder = tempfile.mkdtemp(prefix="granaryfs-ranks.")
-    meeting = os.path.join(folder, "meeting")
+    directory = tempfile.mkdtemp(prefix="granaryfs-ranks.")
+    meeting = os.path.join(directory, "meeting")
     # not daemonic: a daemon may have no workers
     children = [context.Process(target=rank, args=(i, int(count), int(workers), paths, mode,
                                                    meeting, results))
@@ -98,7 +98,7 @@ def run(paths, truth, count, workers):
     said = gathered(children, results)
     if os.path.exists(meeting):
         os.unlink(meeting)
-    os.rmdir(folder)
+    os.rmdir(directory)
     samples = {epoch: [s for e, found, _ in said if e == epoch for s in found]
                for epoch in (COMPARED, TIMED)}
     check(samples[COMPARED], truth, True)

@@ -14,7 +14,7 @@ import sysconfig
 import typing
 
 from bench_run import ARCHIVEMOUNT, EROFS, SQUASHFS, SQUASHFUSE, TREE, lacking
-from contenders import Folder, Mount
+from contenders import Directory, Mount
 from granaryfs import BARE, SHIELDED
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -39,18 +39,18 @@ print(json.dumps({name: found[package] for name, package in json.loads(sys.argv[
 class Environment:
     """The virtual environment of rivals.lock, or this Python where there is none."""
 
-    def __init__(self, folder):
-        self.folder = os.path.abspath(folder) if folder else ""
-        if not os.path.exists(os.path.join(self.folder, "bin/python")):
-            self.folder = ""
-        self.python = os.path.join(self.folder, "bin/python") if self.folder else sys.executable
+    def __init__(self, directory):
+        self.directory = os.path.abspath(directory) if directory else ""
+        if not os.path.exists(os.path.join(self.directory, "bin/python")):
+            self.directory = ""
+        self.python = os.path.join(self.directory, "bin/python") if self.directory else sys.executable
 
     def program(self, name):
-        return os.path.join(self.folder, "bin", name) if self.folder else name
+        return os.path.join(self.directory, "bin", name) if self.directory else name
 
     def lacking(self, modules):
         """Modules of these that it does not have."""
-        if not self.folder:
+        if not self.directory:
             return [name for name in modules if not importlib.util.find_spec(name)]
         return [name for name in modules if subprocess.run(
             [self.python, "-c", "import " + name], check=False,
@@ -62,8 +62,8 @@ class Environment:
 
     def load(self, work):
         """All modules into memory: they lie on the node, not on the storage that is slow."""
-        for folder in filter(None, (self.folder, sysconfig.get_path("stdlib"))):
-            work.run(["find", folder, "-type", "f", "-regex", ".*\\.\\(pyc?\\|so.*\\)",
+        for directory in filter(None, (self.directory, sysconfig.get_path("stdlib"))):
+            work.run(["find", directory, "-type", "f", "-regex", ".*\\.\\(pyc?\\|so.*\\)",
                       "-exec", "sh", "-c", 'cat "$@" >/dev/null', "cat", "{}", "+"])
 
 
@@ -83,7 +83,7 @@ class Ratarmount(Mount):
             os.unlink(self.packed + ".index.sqlite")
 
 
-class Unpacked(Folder):
+class Unpacked(Directory):
     """Files that are copied to memory first, and stay there."""
 
     def __init__(self, work, files):
@@ -137,7 +137,7 @@ def library(files, environment, name):
         rival.path = files.once(kind, lambda path: files.work.run(
             [environment.python, "-B", os.path.join(HERE, "pack_samples.py"), kind, files.tar,
              path], 600), files.work.dir)
-        return Folder(name, "")
+        return Directory(name, "")
     rival.make = make
     return rival
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes a page and charts of a run of the suite rivals.
 
-Usage: rivals_page.py RESULTS.json FOLDER
+Usage: rivals_page.py RESULTS.json DIRECTORY
 
-Writes FOLDER/RIVALS.md, and FOLDER/bench/rivals/ with the charts and the results. All
+Writes DIRECTORY/RIVALS.md, and DIRECTORY/bench/rivals/ with the charts and the results. All
 sentences follow the order of this run's figures.
 """
 import json
@@ -199,8 +199,8 @@ def page(run):
     return "\n".join(lines) + "\n"
 
 
-def write(run, results, folder):
-    charts = os.path.join(folder, "bench/rivals")
+def write(run, results, directory):
+    charts = os.path.join(directory, "bench/rivals")
     os.makedirs(charts, exist_ok=True)
     rows = rows_of(run)
     for name, _, keys in SECTIONS:
@@ -210,9 +210,9 @@ def write(run, results, folder):
     kept = os.path.join(charts, "results.json")
     if os.path.realpath(results) != os.path.realpath(kept):
         shutil.copyfile(results, kept)
-    with open(os.path.join(folder, "RIVALS.md"), "w", encoding="utf-8") as out:
+    with open(os.path.join(directory, "RIVALS.md"), "w", encoding="utf-8") as out:
         out.write(page(run))
-    print("%s: written" % os.path.join(folder, "RIVALS.md"))
+    print("%s: written" % os.path.join(directory, "RIVALS.md"))
 
 
 def main():

@@ -73,13 +73,13 @@ is $? 1 "nobody kept the machine busy"
 check "each chart that the page shows is XML with a bar for each figure, and fits" "$python" -c '
 import os, re, sys
 import xml.etree.ElementTree as tree
-folder = sys.argv[1]
-text = open(os.path.join(folder, "RIVALS.md")).read()
+directory = sys.argv[1]
+text = open(os.path.join(directory, "RIVALS.md")).read()
 charts = re.findall(r"\]\((bench/rivals/\w+\.svg)\)", text)
 assert len(charts) == 5, charts
 space = "{http://www.w3.org/2000/svg}"
 for chart in charts:
-    root = tree.parse(os.path.join(folder, chart)).getroot()
+    root = tree.parse(os.path.join(directory, chart)).getroot()
     bars = [r for r in root.iter(space + "rect") if r.get("class") in ("ours", "other")]
     assert len(bars) == {"first": 4, "warm": 15}.get(
         os.path.basename(chart)[:-4], 5), (chart, len(bars))
@@ -87,7 +87,7 @@ for chart in charts:
     names = [t for t in root.iter(space + "text") if t.get("text-anchor") == "end"]
     assert all(6.6 * len(t.text) < float(t.get("x")) for t in names), chart
     assert "prefers-color-scheme: dark" in root.find(space + "style").text
-assert os.path.exists(os.path.join(folder, "bench/rivals/results.json"))' "$work/page"
+assert os.path.exists(os.path.join(directory, "bench/rivals/results.json"))' "$work/page"
 
 check "each contender has a name that fits beside its bar, and a way to be read" \
 	env TMPDIR="$work" "$python" -B -c '

@@ -24,11 +24,11 @@ def names(count, classes):
     numbers with gaps, in the order in which a shell lists them."""
     rng = random.Random(classes)
     for number in range(classes):
-        folder = synset(number)
+        directory = synset(number)
         size = count * (number + 1) // classes - count * number // classes
         numbers = sorted(b"%d" % n for n in rng.sample(range(1, 40 * size + 20_000), size))
         for which in numbers:
-            yield b"%s/%s_%s.JPEG" % (folder, folder, which)
+            yield b"%s/%s_%s.JPEG" % (directory, directory, which)
 
 
 def fields(size):

@@ -28,11 +28,11 @@ def read_through(path):
 class Work:
     def __init__(self):
         self.cleanups = []
-        self.dir = self.folder(os.environ.get("TMPDIR", "/tmp"))
-        self.shm = self.folder("/dev/shm")
+        self.dir = self.directory(os.environ.get("TMPDIR", "/tmp"))
+        self.shm = self.directory("/dev/shm")
         self.output = os.path.join(self.dir, "output")
 
-    def folder(self, parent):
+    def directory(self, parent):
         path = tempfile.mkdtemp(prefix="granaryfs-bench.", dir=parent)
         os.chmod(path, 0o755)
         self.at_exit(shutil.rmtree, path, True)

@@ -37,20 +37,20 @@ cat >>src/base/size.c <<-'EOS'
 EOS
 sees "src/base/size.c: size_forget() calls unlink()" "an added call" src/base/size.c
 
-sed -i 's/^	int fd = openat(w->at, name, FOLDER);$/&\n	chown(name, 0, 0);/' src/os/place.c
-sees "src/os/place.c: open_folder() calls chown()" "an added call in a function that has others" \
+sed -i 's/^	int fd = openat(w->at, name, DIRECTORY);$/&\n	chown(name, 0, 0);/' src/os/place.c
+sees "src/os/place.c: open_directory() calls chown()" "an added call in a function that has others" \
 	src/os/place.c
 
 cat >>src/base/size.h <<-'EOS'
-	static inline int size_open(int folder, const char *path)
+	static inline int size_open(int directory, const char *path)
 	{
-	        return (int)syscall(__NR_openat2, folder, path, 0, 0);
+	        return (int)syscall(__NR_openat2, directory, path, 0, 0);
 	}
 EOS
 sees "src/base/size.h: size_open() calls openat2()" "an added call by its number, in a header" \
 	src/base/size.h
 
-sed -i 's/renameat(place->folder/move(place->folder/' src/os/place.c
+sed -i 's/renameat(place->directory/move(place->directory/' src/os/place.c
 sees "docs/PATHS.md: src/os/place.c: place_rename() does not call renameat()" \
 	"a row without its call" src/os/place.c
 

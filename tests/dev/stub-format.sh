@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A new format is a folder, a line, a page and tests: tests/stub-format/ is added to a copy
+# A new format is a directory, a line, a page and tests: tests/stub-format/ is added to a copy
 # of the source, built and read, and no file changes but those that docs/HACKING.md names.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"

@@ -30,10 +30,10 @@ enum { DESCRIPTORS = 4096 };
 /*
  * A process without rights (os/sandbox.h) can see neither where a descriptor leads nor
  * whether a file is there. So what was seen before is kept: paths by descriptor, and the
- * folder that a fault's while= is in.
+ * directory that a fault's while= is in.
  */
 static char paths[DESCRIPTORS][FAULT_PATH_BYTES];
-static _Atomic int folders[FAULTS_MOST];
+static _Atomic int directories[FAULTS_MOST];
 
 enum { NOT_OPENED = -2 };
 
@@ -68,16 +68,16 @@ struct fault_counts *fault_counts_new(unsigned n, const char *path)
 	return memory;
 }
 
-static int folder_of(const char *path)
+static int directory_of(const char *path)
 {
-	char folder[FAULT_PATH_BYTES];
+	char directory[FAULT_PATH_BYTES];
 	char *slash;
 
-	snprintf(folder, sizeof(folder), "%s", path);
-	slash = strrchr(folder, '/');
+	snprintf(directory, sizeof(directory), "%s", path);
+	slash = strrchr(directory, '/');
 	if (slash)
 		slash[1] = '\0';
-	return *path ? open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	return *path ? open(slash ? directory : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 }
 
 static void use(const char *text, const char *counts_path)
@@ -89,7 +89,7 @@ static void use(const char *text, const char *counts_path)
 		fault_refuse("GRANARY_FAULTS", wrong);
 	counts = fault_counts_new((unsigned)n, counts_path);
 	for (int i = 0; i < n; i++)
-		folders[i] = NOT_OPENED;
+		directories[i] = NOT_OPENED;
 	fault_count = (unsigned)n;
 }
 
@@ -160,7 +160,7 @@ static const char *path_of(struct call *call)
 }
 
 /* All processes share the descriptor, and where it is. */
-static bool is_in_folder(int folder, const char *name)
+static bool is_in_directory(int directory, const char *name)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	char entries[32768];
@@ -168,8 +168,8 @@ static bool is_in_folder(int folder, const char *name)
 	ssize_t n;
 
 	pthread_mutex_lock(&lock);
-	lseek(folder, 0, SEEK_SET);
-	while (!found && (n = getdents64(folder, entries, sizeof(entries))) > 0) {
+	lseek(directory, 0, SEEK_SET);
+	while (!found && (n = getdents64(directory, entries, sizeof(entries))) > 0) {
 		for (char *at = entries; at < entries + n && !found;
 		     at += ((struct dirent64 *)(void *)at)->d_reclen)
 			found = strcmp(((struct dirent64 *)(void *)at)->d_name, name) == 0;
@@ -184,7 +184,7 @@ static bool is_present(const struct fault *f)
 
 	if (access(f->present, F_OK) == 0)
 		return true;
-	return errno == EPERM && is_in_folder(folders[f - faults], slash ? slash + 1 :
+	return errno == EPERM && is_in_directory(directories[f - faults], slash ? slash + 1 :
 								   f->present);
 }
 
@@ -292,8 +292,8 @@ static void look_around(struct call *call)
 {
 	path_of(call);
 	for (unsigned i = 0; i < fault_count; i++) {
-		if (atomic_load(&folders[i]) == NOT_OPENED)
-			atomic_store(&folders[i], folder_of(faults[i].present));
+		if (atomic_load(&directories[i]) == NOT_OPENED)
+			atomic_store(&directories[i], directory_of(faults[i].present));
 	}
 }
 

@@ -37,14 +37,14 @@
  *		[,signal=SEGV|ABRT|KILL][,after=MS][,from=N][,every=K][,count=M]
  *
  * ends the process that reads the file with inode number INO (as stat shows it), or
- * that is asked for NAME in any folder; after so many milliseconds (0).
+ * that is asked for NAME in any directory; after so many milliseconds (0).
  *
  *	GRANARY_SHIELD=removed|lacks=NAME
  *
- * makes the overlay that is a mount's shield a bad one. removed: the empty folder that is
- * its second layer is removed, so that a merged root is empty, as before Linux 6.15 where
- * that folder was not in a tmpfs. lacks: no listing through an overlay has NAME, for the
- * process that tries it.
+ * makes the overlay that is a mount's shield a bad one. removed: the empty directory that
+ * is its second layer is removed, so that a merged root is empty, as before Linux 6.15
+ * where that directory was not in a tmpfs. lacks: no listing through an overlay has NAME,
+ * for the process that tries it.
  *
  *	GRANARY_FUSE_LACKS='LACK[,LACK...]'	LACK is async_read, auto_inval, readdirplus,
  *		readdirplus_auto, no_open, parallel_dirops, max_pages, cache_symlinks,

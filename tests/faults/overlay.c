@@ -17,20 +17,22 @@
 enum { OVERLAY_MAGIC = 0x794c7630, ARGUMENTS = 6 };
 
 /* The linker's names (--wrap). */
-int __wrap_mkdirat(int folder, const char *name, mode_t mode);
-int __real_mkdirat(int folder, const char *name, mode_t mode);
+int __wrap_mkdirat(int directory, const char *name, mode_t mode);
+int __real_mkdirat(int directory, const char *name, mode_t mode);
 long __wrap_syscall(long number, ...);
 long __real_syscall(long number, ...);
 /* of which one is called, as the size of off_t is */
-struct dirent *__wrap_readdir(DIR *folder);
-struct dirent *__wrap_readdir64(DIR *folder);
-struct dirent *__real_readdir64(DIR *folder);
+struct dirent *__wrap_readdir(DIR *directory);
+struct dirent *__wrap_readdir64(DIR *directory);
+struct dirent *__real_readdir64(DIR *directory);
 
 static bool removes_layer;
 static const char *lacking; /* a name, or NULL */
 
-/* The last folder that was made by a descriptor: the layer, in what makes an overlay. */
-static int layer_folder = -1;
+/*
+ * The last directory that was made by a descriptor: the layer, in what makes an overlay.
+ */
+static int layer_directory = -1;
 static char layer_name[FAULT_PATH_BYTES];
 
 __attribute__((constructor)) static void begin(void)
@@ -48,11 +50,11 @@ __attribute__((constructor)) static void begin(void)
 		fault_refuse("GRANARY_SHIELD", text);
 }
 
-int __wrap_mkdirat(int folder, const char *name, mode_t mode)
+int __wrap_mkdirat(int directory, const char *name, mode_t mode)
 {
-	layer_folder = folder;
+	layer_directory = directory;
 	snprintf(layer_name, sizeof(layer_name), "%s", name);
-	return __real_mkdirat(folder, name, mode);
+	return __real_mkdirat(directory, name, mode);
 }
 
 /* As libc's own it takes six arguments, of which the caller may have given fewer. */
@@ -70,27 +72,27 @@ __attribute__((no_sanitize("address", "thread"))) long __wrap_syscall(long numbe
 	/* of what is mounted by that call only an overlay is nosuid */
 	if (removes_layer && number == SYS_fsmount && result >= 0 &&
 	    (arguments[2] & MOUNTAPI_NOSUID))
-		unlinkat(layer_folder, layer_name, AT_REMOVEDIR);
+		unlinkat(layer_directory, layer_name, AT_REMOVEDIR);
 	return result;
 }
 
-static bool is_overlay(DIR *folder)
+static bool is_overlay(DIR *directory)
 {
 	struct statfs st;
 
-	return fstatfs(dirfd(folder), &st) == 0 && st.f_type == OVERLAY_MAGIC;
+	return fstatfs(dirfd(directory), &st) == 0 && st.f_type == OVERLAY_MAGIC;
 }
 
-struct dirent *__wrap_readdir64(DIR *folder)
+struct dirent *__wrap_readdir64(DIR *directory)
 {
-	struct dirent *entry = __real_readdir64(folder);
+	struct dirent *entry = __real_readdir64(directory);
 
-	while (entry && lacking && strcmp(entry->d_name, lacking) == 0 && is_overlay(folder))
-		entry = __real_readdir64(folder);
+	while (entry && lacking && strcmp(entry->d_name, lacking) == 0 && is_overlay(directory))
+		entry = __real_readdir64(directory);
 	return entry;
 }
 
-struct dirent *__wrap_readdir(DIR *folder)
+struct dirent *__wrap_readdir(DIR *directory)
 {
-	return __wrap_readdir64(folder);
+	return __wrap_readdir64(directory);
 }

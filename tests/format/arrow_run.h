@@ -25,7 +25,7 @@ void assert_refused(const struct run *run, const char *word);
 /* A fixture's bytes; the caller frees them. */
 char *fixture(const char *name, size_t *size);
 
-/* Puts a fixture, from its first byte on, into the test's folder. */
+/* Puts a fixture, from its first byte on, into the test's directory. */
 void take_fixture(const char *name);
 
 #endif

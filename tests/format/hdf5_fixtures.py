@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes the HDF5 files that test_hdf5 reads, and lists what h5py reads in them.
 
-hdf5_fixtures.py FOLDER writes FOLDER/NAME.h5 and FOLDER/NAME.list, whose lines
+hdf5_fixtures.py DIRECTORY writes DIRECTORY/NAME.h5 and DIRECTORY/NAME.list, whose lines
 are sorted:
 
     d PATH                          a directory
@@ -12,7 +12,7 @@ are sorted:
     g SPLIT ARRAY LABELS EXT ROWS   an array of samples
     s SPLIT ARRAY ROW SIZE ADLER32 LABEL
 
-Files that are to be refused have a FOLDER/NAME.refuse instead, with a word of
+Files that are to be refused have a DIRECTORY/NAME.refuse instead, with a word of
 the sentence in each line.
 """
 import itertools
@@ -147,7 +147,7 @@ def write_encodings(file):
     create(file, "null/s", string_of(10, h5t.STR_NULLPAD), h5s.create(h5s.NULL))
     create(file, "one/u", h5t.STD_I8BE, scalar, None, b"\xfe")
     create(file, "zz-bytes-that-are-no-labels/label", h5t.STD_U8LE, simple(3), None, b"abc")
-    file.require_group("empty/folder")
+    file.require_group("empty/directory")
     file["committed"] = np.dtype("f8")
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes HDF5 files as courses and programs lay them out, and lists what is in them.
 
-hdf5_layouts.py FOLDER writes FOLDER/NAME.h5 and FOLDER/NAME.want, whose lines are sorted:
+hdf5_layouts.py DIRECTORY writes DIRECTORY/NAME.h5 and DIRECTORY/NAME.want, whose lines are sorted:
 
     g SPLIT ARRAY LABELS EXT ROWS CLASS CLASSES    a group of samples
     s SPLIT ARRAY ROW LABEL CLASS NAME SIZE ADLER32
@@ -11,8 +11,8 @@ hdf5_layouts.py FOLDER writes FOLDER/NAME.h5 and FOLDER/NAME.want, whose lines a
 
 "-" stands for what there is not, and for 0; blanks are shown as "~". Expected is what
 was put in, not what is read out again. Each layout is one function, whose name is the
-file's; it returns its expectations. Files of functions refuse_* have a FOLDER/NAME.refuse
-instead, with a word of the sentence in each line. FOLDER/NAME.raw says where there are
+file's; it returns its expectations. Files of functions refuse_* have a DIRECTORY/NAME.refuse
+instead, with a word of the sentence in each line. DIRECTORY/NAME.raw says where there are
 rows, labels and the like: "OFFSET LENGTH" in each line. Files of names that begin with
 labels_ARRAY__ are scanned with the option labels=ARRAY.
 """
@@ -477,7 +477,7 @@ VERSIONS = {"image_bytes": ["latest"], "jsc": ["earliest", "latest"]}
 
 
 def list_raw(path):
-    """FOLDER/NAME.raw: where bytes lie that libhdf5 does not look at, and we do."""
+    """DIRECTORY/NAME.raw: where bytes lie that libhdf5 does not look at, and we do."""
     places = []
 
     def visit(_, item):

@@ -90,7 +90,7 @@ def refuse_split_list(file):
 def refuse_split_name(file):
     put_rows(file, "encoded_images", encoded(10))
     split_attribute(file, [("../x", "encoded_images", 0, 1, None, True)])
-    return "'../x'", "no folder"
+    return "'../x'", "no directory"
 
 
 def refuse_fewer_labels(file):

@@ -14,7 +14,7 @@
 #include "index/array_tiles.h"
 #include "base/log.h"
 
-static char folder[] = "/tmp/granary-hdf5-XXXXXX";
+static char directory[] = "/tmp/granary-hdf5-XXXXXX";
 
 bool run_arrays;
 const char *run_labels;
@@ -290,20 +290,20 @@ void run_refuse(const char *name)
 	free(words);
 }
 
-/* Makes the fixtures in a folder and goes there; and back. */
+/* Makes the fixtures in a directory and goes there; and back. */
 int run_enter(const char *script)
 {
 	const char *srcdir = getenv("srcdir"), *python = getenv("PYTHON");
 	char command[4096];
 
 	log_level_now = getenv("VERBOSE") ? LOG_LEVEL_DEBUG : LOG_LEVEL_ERROR;
-	if (!mkdtemp(folder))
+	if (!mkdtemp(directory))
 		return -1;
 	snprintf(command, sizeof(command),
 		 "'%s' '%s/tests/format/%s' '%s'",
 		 python ? python : "/usr/bin/python3", srcdir ? srcdir : ".", script,
-		 folder);
-	return system(command) == 0 ? chdir(folder) : -1;
+		 directory);
+	return system(command) == 0 ? chdir(directory) : -1;
 }
 
 int run_leave(void **state)
@@ -313,7 +313,7 @@ int run_leave(void **state)
 	(void)state;
 	if (chdir("/") < 0)
 		return -1;
-	snprintf(command, sizeof(command), "rm -rf '%s'", folder);
+	snprintf(command, sizeof(command), "rm -rf '%s'", directory);
 	return system(command);
 }
 

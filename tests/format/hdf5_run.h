@@ -35,7 +35,7 @@ void assert_word(const struct run *run, const char *word);
 /* NAME.h5 is refused in a sentence with each word of NAME.refuse. */
 void run_refuse(const char *name);
 
-/* Goes to a new folder where the script wrote its fixtures; removes it. */
+/* Goes to a new directory where the script wrote its fixtures; removes it. */
 int run_enter(const char *script);
 int run_leave(void **state);
 

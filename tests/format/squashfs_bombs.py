@@ -38,7 +38,7 @@ def base(kind, number):
     return struct.pack("<HHHHII", kind, 0o644, 0, 0, 0, number)
 
 
-def folder(number, size, block, offset):
+def directory(number, size, block, offset):
     return base(8, number) + struct.pack("<IIIIHHI", 2, size + 3, block, 1, 0, offset, NONE)
 
 
@@ -85,7 +85,7 @@ def write(path, inodes, listings, packed=(True, True), used=0, block=4096, sets=
 
 
 def paths(path, depth=3000, count=2000):
-    """Folders in folders, with names that are as long as can be."""
+    """Directories in directories, with names that are as long as can be."""
     lists, nodes = bytearray(), bytearray()
     for number in range(depth):
         at = len(lists)
@@ -93,14 +93,14 @@ def paths(path, depth=3000, count=2000):
             lists += listing([(b"n" * 255, 1, *stored(40 * (number + 1)))])
         else:
             lists += listing([(b"%05d" % i, 2, *stored(40 * depth)) for i in range(count)])
-        nodes += folder(number + 1, len(lists) - at, *stored(at))
+        nodes += directory(number + 1, len(lists) - at, *stored(at))
     write(path, nodes + file(depth + 1), lists, (False, False))
 
 
-def one_folder(path, kind, node, count, **more):
+def one_directory(path, kind, node, count, **more):
     """`count` names of one inode, which is behind the root's."""
     lists = listing([(b"%06d" % i, kind, 0, 40) for i in range(count)])
-    write(path, folder(1, len(lists), 0, 0) + node, lists, **more)
+    write(path, directory(1, len(lists), 0, 0) + node, lists, **more)
 
 
 def targets(path, count=80000, blocks=1 << 20):
@@ -108,7 +108,7 @@ def targets(path, count=80000, blocks=1 << 20):
     the more metadata there are, the more often they may be read."""
     each = 40 + 56 + 4 * blocks
     link = base(3, 2) + struct.pack("<II", 1, 4000) + b"t" * 4000
-    root = folder(1, 12 + 9 + (count + 255) // 256 * 12 + count * 14, 0, 0)
+    root = directory(1, 12 + 9 + (count + 255) // 256 * 12 + count * 14, 0, 0)
     nodes = root + file(3, blocks * 4096) + bytes(4 * blocks) + link
     _, starts = table(nodes)
     place = locate(starts, each)
@@ -119,7 +119,7 @@ def targets(path, count=80000, blocks=1 << 20):
 
 def long_target(path):
     """A link to a path that no system takes."""
-    one_folder(path, 3, base(3, 2) + struct.pack("<II", 1, 4096) + b"t" * 4096, 1)
+    one_directory(path, 3, base(3, 2) + struct.pack("<II", 1, 4096) + b"t" * 4096, 1)
 
 
 def xattrs(path):
@@ -127,13 +127,13 @@ def xattrs(path):
     names = [b"%d" % i for i in range(16)]
     items = b"".join(struct.pack("<HH", 0, len(n)) + n + struct.pack("<I", 65000) +
                      b"v" * 65000 for n in names)
-    one_folder(path, 2, file(2, xattrs=0), 10000, sets=(items, len(names)))
+    one_directory(path, 2, file(2, xattrs=0), 10000, sets=(items, len(names)))
 
 
 def small_xattrs(path):
     """As many files as that, with a small set: nothing is wrong with these."""
     items = struct.pack("<HH", 0, 1) + b"x" + struct.pack("<I", 200) + b"v" * 200
-    one_folder(path, 2, file(2, xattrs=0), 100000, sets=(items, 1))
+    one_directory(path, 2, file(2, xattrs=0), 100000, sets=(items, 1))
 
 
 def names(path, count=1 << 24):
@@ -141,19 +141,19 @@ def names(path, count=1 << 24):
     run = listing([(b"a", 2, 0, 40)] * 256)
     whole = run * 64  # a few of these are whole blocks of the table
     size = count // 256 * len(run)
-    write(path, folder(1, size, 0, 0) + file(2), whole * (count // 256 // 64))
+    write(path, directory(1, size, 0, 0) + file(2), whole * (count // 256 // 64))
 
 
 def long_names(path):
     """A set of names that are too long."""
     one = struct.pack("<HH", 0, 65535) + b"n" * 65535 + struct.pack("<I", 0)
-    one_folder(path, 2, file(2, xattrs=0), 1, sets=(one * 4000, 4000))
+    one_directory(path, 2, file(2, xattrs=0), 1, sets=(one * 4000, 4000))
 
 
 def shared(path, files=40, blocks=1 << 21):
     """Lists of blocks that lie in one another: an inode is a list, too."""
     lists = listing([(b"%03d" % i, 2, 0, 40 + 56 * i) for i in range(files)])
-    nodes = folder(1, len(lists), 0, 0)
+    nodes = directory(1, len(lists), 0, 0)
     for i in range(files):
         nodes += struct.pack("<HHHHIIQQQIIII", 9, 0, 0, 0, 0, i + 2,
                              96, blocks * 4096, 0, 1, 0, 0, 0)
@@ -165,7 +165,7 @@ def copies(path, count=8, blocks=1 << 21):
     each = 56 + 4 * blocks
     nodes = b"".join(file(i + 2, blocks * 4096) + struct.pack("<I", 1) * blocks
                      for i in range(count))
-    root = folder(1, 21 * count, 0, 0)
+    root = directory(1, 21 * count, 0, 0)
     _, starts = table(root + nodes)
     lists = b""
     for i in range(count):
@@ -177,14 +177,14 @@ def copies(path, count=8, blocks=1 << 21):
 def holes(path, size=1 << 46):
     """One file, which is nothing but holes."""
     lists = listing([(b"one", 2, 0, 40)])
-    nodes = folder(1, len(lists), 0, 0) + file(2, size)
+    nodes = directory(1, len(lists), 0, 0) + file(2, size)
     write(path, nodes + bytes(size >> 18), lists, block=1 << 20)
 
 
 def twice(path):
-    """A folder that has one name twice."""
+    """A directory that has one name twice."""
     lists = listing([(name, 2, 0, 40) for name in (b"a", b"name", b"name")])
-    write(path, folder(1, len(lists), 0, 0) + file(2), lists)
+    write(path, directory(1, len(lists), 0, 0) + file(2), lists)
 
 
 if __name__ == "__main__":

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes squashfs images with listings of other sizes than mksquashfs writes.
 
-squashfs_oddities.py FOLDER writes FOLDER/NAME.sqfs as mksquashfs packs it, and with the
-same bytes but for the sizes in its folders' inodes: NAME-exact.sqfs, in which the size
+squashfs_oddities.py DIRECTORY writes DIRECTORY/NAME.sqfs as mksquashfs packs it, and with the
+same bytes but for the sizes in its directories' inodes: NAME-exact.sqfs, in which the size
 is that of the listing alone (squashfs-tools-ng before 1.1.3); NAME-less-N.sqfs, in which
-it is N bytes less than mksquashfs's in folders that are not empty, and N in empty ones.
+it is N bytes less than mksquashfs's in directories that are not empty, and N in empty ones.
 """
 import io
 import os
@@ -38,14 +38,14 @@ def nothing(tar):
 
 
 def many(tar):
-    for folder, count in (("two-runs", 300), ("one-run", 256), ("one-more", 257)):
-        add(tar, folder, tarfile.DIRTYPE)
+    for directory, count in (("two-runs", 300), ("one-run", 256), ("one-more", 257)):
+        add(tar, directory, tarfile.DIRTYPE)
         for i in range(count):
-            add(tar, "%s/%d" % (folder, i), data=b"%d" % i)
-        add(tar, folder + "/link", tarfile.SYMTYPE, link="0")
-        add(tar, folder + "/hard", tarfile.LNKTYPE, link=folder + "/0")
-        add(tar, folder + "/pipe", tarfile.FIFOTYPE)
-        add(tar, folder + "/last", tarfile.DIRTYPE)
+            add(tar, "%s/%d" % (directory, i), data=b"%d" % i)
+        add(tar, directory + "/link", tarfile.SYMTYPE, link="0")
+        add(tar, directory + "/hard", tarfile.LNKTYPE, link=directory + "/0")
+        add(tar, directory + "/pipe", tarfile.FIFOTYPE)
+        add(tar, directory + "/last", tarfile.DIRTYPE)
 
 
 def extended(tar):

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes the archives that test_tar reads, and lists what is in them.
 
-tar_fixtures.py FOLDER writes FOLDER/NAME.tar and, where tarfile is a judge of
-the contents, FOLDER/NAME.list. A line of a list is: kind, mode, mtime, size,
+tar_fixtures.py DIRECTORY writes DIRECTORY/NAME.tar and, where tarfile is a judge of
+the contents, DIRECTORY/NAME.list. A line of a list is: kind, mode, mtime, size,
 Adler-32 of the contents, name and target (both in hex).
 """
 import io
@@ -28,50 +28,50 @@ def sparse(name, size, pieces):
         f.truncate(size)
 
 
-def make_plain(folder):
-    os.makedirs(folder + "/sub/empty-folder")
+def make_plain(directory):
+    os.makedirs(directory + "/sub/empty-directory")
     for i, size in enumerate([0, 1, 511, 512, 513, 5000, 70000, 300000]):
-        name = f"{folder}/sub/{size}.bin"
+        name = f"{directory}/sub/{size}.bin"
         with open(name, "wb") as f:
             f.write(bytes([65 + i]) * size)
         os.chmod(name, [0o644, 0o600, 0o755, 0o444][i % 4])
         os.utime(name, (0, 1600000000 + i))
-    os.symlink("sub/5000.bin", folder + "/link")
-    os.link(folder + "/sub/513.bin", folder + "/sub/zz-hard")
+    os.symlink("sub/5000.bin", directory + "/link")
+    os.link(directory + "/sub/513.bin", directory + "/sub/zz-hard")
 
 
-def make_rich(folder):
-    make_plain(folder)
-    deep = folder + "/" + "/".join(["d" * 60] * 4)
+def make_rich(directory):
+    make_plain(directory)
+    deep = directory + "/" + "/".join(["d" * 60] * 4)
     os.makedirs(deep)
     for name in ["n" * 150, "short"]:
         with open(f"{deep}/{name}", "w") as f:
             f.write(name)
-    os.symlink("t" * 180, folder + "/long-link")
-    os.link(f"{deep}/short", folder + "/hard-to-deep")
+    os.symlink("t" * 180, directory + "/long-link")
+    os.link(f"{deep}/short", directory + "/hard-to-deep")
     for raw in ["café".encode(), NFD.encode(), b"latin-\xe9\xff", b"new\nline"]:
-        with open(os.fsencode(folder) + b"/" + raw, "wb") as f:
+        with open(os.fsencode(directory) + b"/" + raw, "wb") as f:
             f.write(raw)
-    os.symlink(b"to-\xff\xe9", os.fsencode(folder) + b"/raw-link")
-    os.mkfifo(folder + "/pipe")
+    os.symlink(b"to-\xff\xe9", os.fsencode(directory) + b"/raw-link")
+    os.mkfifo(directory + "/pipe")
     for i, ns in enumerate([-1500000000, -500000000, -3000000000, 1,
                             2**33 * 10**9 + 5, 1234567890123456789]):
-        with open(f"{folder}/time-{i}", "w") as f:
+        with open(f"{directory}/time-{i}", "w") as f:
             f.write("t")
-        os.utime(f"{folder}/time-{i}", ns=(0, ns))
+        os.utime(f"{directory}/time-{i}", ns=(0, ns))
 
 
-def make_sparse(folder):
-    os.makedirs(folder)
+def make_sparse(directory):
+    os.makedirs(directory)
     m = 1 << 20
-    sparse(f"{folder}/a-all-hole", m, [])
-    sparse(f"{folder}/b-starts-with-hole", m, [(m - 4096, b"E" * 4096)])
-    sparse(f"{folder}/c-ends-with-hole", m, [(0, b"B" * 4096)])
-    sparse(f"{folder}/d-middle", 300001, [(65536, b"M" * 5000), (200000, b"N" * 99)])
-    sparse(f"{folder}/e-many", 8192 * 200,
+    sparse(f"{directory}/a-all-hole", m, [])
+    sparse(f"{directory}/b-starts-with-hole", m, [(m - 4096, b"E" * 4096)])
+    sparse(f"{directory}/c-ends-with-hole", m, [(0, b"B" * 4096)])
+    sparse(f"{directory}/d-middle", 300001, [(65536, b"M" * 5000), (200000, b"N" * 99)])
+    sparse(f"{directory}/e-many", 8192 * 200,
            [(i * 8192, b"%04d" % i * 1024) for i in range(200)])
-    sparse(f"{folder}/f-odd-end", 100001, [(98304, b"Z" * 1697)])
-    with open(f"{folder}/g-not-sparse", "wb") as f:
+    sparse(f"{directory}/f-odd-end", 100001, [(98304, b"Z" * 1697)])
+    with open(f"{directory}/g-not-sparse", "wb") as f:
         f.write(b"p" * 5000)
 
 
@@ -332,7 +332,7 @@ def make_special():
                            ("plain.txt", b"p"), (".tar", b"x"), ("d/.tar", b"x"),
                            ("empty.tar", b""), ("refused.tar", b"r" * 5)]:
             add(tar, name, data)
-        add(tar, "folder.tar", type=tarfile.DIRTYPE)
+        add(tar, "directory.tar", type=tarfile.DIRTYPE)
         add(tar, "link.tar", type=tarfile.SYMTYPE, linkname="x.tar")
     sparse("holes.tar", 1 << 20, [(4096, b"x" * 4096)])
     run("--format=posix", "-S", "-cf", "nested-sparse.tar", "holes.tar")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes tars as other programs leave them, and lists what is right for each.
 
-tar_oddities.py FOLDER writes FOLDER/NAME.tar and FOLDER/NAME.want. A line of the
+tar_oddities.py DIRECTORY writes DIRECTORY/NAME.tar and DIRECTORY/NAME.want. A line of the
 latter is: kind, mode, uid, gid, mtime in ns, size, Adler-32 of the contents, then
 NAME=VALUE for each xattr, name and target; all of these in hex. Each archive is also
 read by the programs that its entry in CASES names, and their reading has to be the
@@ -341,7 +341,7 @@ def names():
          [member(b"%d" % i, b"1", checksum=form) for i, form in enumerate(
              (b"%07o\0", b"%6o\0 ", b"%6o  ", b"%07o ", b" %05o\0 "))] + [END],
          [Want(b"%d" % i, b"1") for i in range(5)], "tb")
-    case("v7-folders", [member(b"d/", magic=V7, kind=b"\0", mode=0o755),
+    case("v7-directories", [member(b"d/", magic=V7, kind=b"\0", mode=0o755),
                         member(b"d/f", b"1", magic=V7, kind=b"\0"), END],
          [Want(b"d/", kind="d", mode=0o755), Want(b"d/f", b"1")], "tbp")
     case("solaris-headers",
@@ -394,9 +394,9 @@ def read_by_tarfile(path):
                           os.fsencode(info.linkname))
 
 
-def read_folder(folder):
-    for top, folders, files in os.walk(os.fsencode(folder)):
-        for name in folders + files:
+def read_directory(directory):
+    for top, directories, files in os.walk(os.fsencode(directory)):
+        for name in directories + files:
             path = os.path.join(top, name)
             st, link, data = os.lstat(path), b"", b""
             kind = "d" if os.path.isdir(path) else "f"
@@ -406,7 +406,7 @@ def read_folder(folder):
                 with open(path, "rb") as f:
                     data = f.read()
             uid, gid = (st.st_uid, st.st_gid) if os.geteuid() == 0 else (None, None)
-            yield summary(kind, os.path.relpath(path, os.fsencode(folder)), data,
+            yield summary(kind, os.path.relpath(path, os.fsencode(directory)), data,
                           st.st_mtime_ns, uid, gid, link)
 
 
@@ -417,7 +417,7 @@ def read_by(program, path):
     subprocess.run([program, *own, "--numeric-owner", "-xpf", path, "-C", "extracted"],
                    stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False,
                    env={**os.environ, "LC_ALL": "C.UTF-8"})
-    return read_folder("extracted")
+    return read_directory("extracted")
 
 
 READERS = {"t": lambda path: read_by("tar", path), "b": lambda path: read_by("bsdtar", path),
@@ -434,7 +434,7 @@ def is_missing(letter):
 
 
 def judge(name, want, letter):
-    named = [w.name.rstrip(b"/") for w in want] # and not folders on the way to members
+    named = [w.name.rstrip(b"/") for w in want] # and not directories on the way to members
     got = sorted(g for g in READERS[letter](name + ".tar") if g[0] != "d" or g[1] in named)
     root = os.geteuid() == 0 or letter == "p"
     right = sorted(summary(w.kind, w.name, w.data, w.mtime, w.uid if root else None,

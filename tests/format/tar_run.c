@@ -8,7 +8,7 @@
 #include "tar_run.h"
 #include "base/log.h"
 
-static char folder[] = "/tmp/granary-tar-XXXXXX";
+static char directory[] = "/tmp/granary-tar-XXXXXX";
 
 static void advance(struct scan *scan, uint64_t bytes)
 {
@@ -197,14 +197,14 @@ int run_enter_with(const char *script)
 	char command[4096];
 
 	log_level_now = getenv("VERBOSE") ? LOG_LEVEL_DEBUG : LOG_LEVEL_ERROR;
-	if (!mkdtemp(folder))
+	if (!mkdtemp(directory))
 		return -1;
 	snprintf(command, sizeof(command),
 		 "'%s' '%s/tests/format/%s' '%s'",
-		 python ? python : "/usr/bin/python3", srcdir ? srcdir : ".", script, folder);
+		 python ? python : "/usr/bin/python3", srcdir ? srcdir : ".", script, directory);
 	if (system(command) != 0)
 		return -1;
-	return chdir(folder);
+	return chdir(directory);
 }
 
 int run_enter(void **state)
@@ -220,6 +220,6 @@ int run_leave(void **state)
 	(void)state;
 	if (chdir("/") < 0)
 		return -1;
-	snprintf(command, sizeof(command), "rm -rf '%s'", folder);
+	snprintf(command, sizeof(command), "rm -rf '%s'", directory);
 	return system(command);
 }

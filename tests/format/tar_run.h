@@ -49,7 +49,7 @@ uint32_t run_adler32(const unsigned char *bytes, uint64_t n);
 
 /*
  * Group set-up: makes the fixtures, those of tar_fixtures.py or of another script, in a
- * folder and goes there; and back.
+ * directory and goes there; and back.
  */
 int run_enter_with(const char *script);
 int run_enter(void **state);

@@ -209,7 +209,7 @@ static void test_singularity(void **state)
 	assert_said("one.sif", "with 1 squashfs partition, opened by: -o base=65536 (system)");
 	make_sif("none.sif", none, 2);
 	assert_said("none.sif", "without a squashfs partition (it has 2 of another kind");
-	assert_said("none.sif", "singularity build --sandbox folder 'none.sif'");
+	assert_said("none.sif", "singularity build --sandbox directory 'none.sif'");
 }
 
 /* A table that leads nowhere. */

@@ -9,8 +9,8 @@
 
 #include "format/format.h"
 
-static char folder[] = "/tmp/granary-signature-XXXXXX";
-static char old_folder[4096];
+static char directory[] = "/tmp/granary-signature-XXXXXX";
+static char old_directory[4096];
 
 struct seen {
 	size_t offset;
@@ -34,16 +34,16 @@ static const struct seen samples[] = {
 	SAMPLE(0, "7z\274\257\047\034", "a 7z archive", "bsdtar -cf packed.tar @'sample'"),
 	SAMPLE(0, "Rar!\032\007\1", "a RAR archive", "bsdtar"),
 	SAMPLE(0, "hsqs", "a squashfs image of a version other than 4.0", "unsquashfs -d"),
-	SAMPLE(0, "\377\330\377\340", "a JPEG image", "pack the folder"),
-	SAMPLE(0, "\211PNG\r\n\032\n", "a PNG image", "pack the folder"),
-	SAMPLE(0, "GIF89a", "a GIF image", "pack the folder"),
-	SAMPLE(0, "RIFF\1\1\1\1WEBP", "a WebP image", "pack the folder"),
-	SAMPLE(0, "RIFF\1\1\1\1WAVE", "a RIFF file", "pack the folder"),
-	SAMPLE(128, "DICM\2\0\0\0UL", "a DICOM image", "pack the folder"),
-	SAMPLE(4, "ftypisom", "an MP4", "pack the folder"),
+	SAMPLE(0, "\377\330\377\340", "a JPEG image", "pack the directory"),
+	SAMPLE(0, "\211PNG\r\n\032\n", "a PNG image", "pack the directory"),
+	SAMPLE(0, "GIF89a", "a GIF image", "pack the directory"),
+	SAMPLE(0, "RIFF\1\1\1\1WEBP", "a WebP image", "pack the directory"),
+	SAMPLE(0, "RIFF\1\1\1\1WAVE", "a RIFF file", "pack the directory"),
+	SAMPLE(128, "DICM\2\0\0\0UL", "a DICOM image", "pack the directory"),
+	SAMPLE(4, "ftypisom", "an MP4", "pack the directory"),
 	SAMPLE(0, "\177ELF\2", "ELF", "name the packed file"),
 	SAMPLE(32769, "CD001", "an ISO 9660 image", "bsdtar"),
-	SAMPLE(1024, "\342\341\365\340", "an EROFS image", "fsck.erofs --extract=folder"),
+	SAMPLE(1024, "\342\341\365\340", "an EROFS image", "fsck.erofs --extract=directory"),
 	SAMPLE(0, "070701", "a cpio archive", "bsdtar"),
 	SAMPLE(0, "!<arch>\n", "an ar archive", "ar x"),
 	SAMPLE(0, "FEA1", "a Feather file of version 1", "write_feather"),
@@ -74,7 +74,7 @@ static const struct seen samples[] = {
 	SAMPLE(0, "MMIDIDX\0\0\1", "an index of tokens", "no files"),
 	SAMPLE(0, "granidx\n", "an index of granaryfs", "mount the packed file"),
 	SAMPLE(0, "\200\004\225\1\0", "a Python pickle", "names="),
-	SAMPLE(1080, "\123\357", "ext4 image", "fuse2fs -o ro 'sample' folder"),
+	SAMPLE(1080, "\123\357", "ext4 image", "fuse2fs -o ro 'sample' directory"),
 	SAMPLE(0, "SQLite format 3\0", "an SQLite database", "sqlite3"),
 	SAMPLE(0, "%PDF-1.7", "a PDF document", "pack"),
 	SAMPLE(0, "<!DOCTYPE html><p>404", "a web page", "download"),
@@ -87,8 +87,8 @@ static const struct seen samples[] = {
 	       "StreamingDataset"),
 	SAMPLE(0, "{\"chunks\": [{\"chunk_bytes\": 850}]}", "LitData", "StreamingDataset"),
 	SAMPLE(0, "hello,world\n1,2\n", "a text file", "tar -cf packed.tar -T 'sample'"),
-	SAMPLE(0, "{\"a\": 1}\n{\"a\": 2}\n", "a JSON text", "pack the folder"),
-	SAMPLE(0, " [1, 2]", "a JSON text", "pack the folder"),
+	SAMPLE(0, "{\"a\": 1}\n{\"a\": 2}\n", "a JSON text", "pack the directory"),
+	SAMPLE(0, " [1, 2]", "a JSON text", "pack the directory"),
 	SAMPLE(3, "NTFS    ", "an NTFS image", "mount -o loop,ro 'sample'"),
 	SAMPLE(54, "FAT16   ", "a FAT image", "mount -o loop,ro 'sample'"),
 	SAMPLE(8, "DUCK\100\0\0\0", "a DuckDB database", "Python's duckdb"),
@@ -100,7 +100,7 @@ static const struct seen samples[] = {
 	SAMPLE(0, "#ROSBAG V2.0\n\1", "a ROS bag", "rosbags"),
 	SAMPLE(0, "GGUF\3\0\0\0", "a GGUF model", "no files to mount"),
 	SAMPLE(0, "\034\0\0\0TFL3", "a TensorFlow Lite model", "no files to mount"),
-	SAMPLE(0, "SIMPLE  =                    T", "a FITS image", "pack the folder"),
+	SAMPLE(0, "SIMPLE  =                    T", "a FITS image", "pack the directory"),
 	SAMPLE(0, "#!/bin/sh\nexit\n\037\213\010", "a script", "sh 'sample' --noexec"),
 	SAMPLE(0, "\1\2\3\4\5\6\7\252", "first bytes are 01 02 03 04 05 06 07 aa", "tar"),
 };
@@ -282,9 +282,9 @@ static void test_tar_is_found(void **state)
 static int enter(void **state)
 {
 	(void)state;
-	if (!getcwd(old_folder, sizeof(old_folder)) || !mkdtemp(folder))
+	if (!getcwd(old_directory, sizeof(old_directory)) || !mkdtemp(directory))
 		return -1;
-	return chdir(folder);
+	return chdir(directory);
 }
 
 static int leave(void **state)
@@ -292,9 +292,9 @@ static int leave(void **state)
 	char command[64];
 
 	(void)state;
-	if (chdir(old_folder) < 0)
+	if (chdir(old_directory) < 0)
 		return -1;
-	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	snprintf(command, sizeof(command), "rm -rf %s", directory);
 	return system(command);
 }
 

@@ -171,7 +171,7 @@ static void test_unreadable(void **state)
 	run_end(&run);
 }
 
-/* A folder that is put into itself is refused, not walked for ever. */
+/* A directory that is put into itself is refused, not walked for ever. */
 static void test_loop(void **state)
 {
 	static const char make[] =

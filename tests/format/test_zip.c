@@ -196,8 +196,8 @@ static const struct odd {
 	  "1 names have a backslash ('back\\slash', for one)" },
 	{ "kinds", NULL,
 	  "f600 file f\nl777 link -> file\nl777 packed-link -> a/a/a/a/a/a/\nd750 "
-	  "folder/\n"
-	  "f600 python p\nf644 dos d\nd755 dos-folder\nf640 seven s\nd755 fat/\n",
+	  "directory/\n"
+	  "f600 python p\nf644 dos d\nd755 dos-directory\nf640 seven s\nd755 fat/\n",
 	  "2 devices, pipes or sockets are left out" },
 	{ "unicode", NULL,
 	  "f644 ä.txt 1\nf644 ö.txt 2\nf644 ä.dos 3\nf644 é.path 4\nf644 Å.stale 5\n",

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes zips with what programs of today do not write: zip_fixtures.py FOLDER [--large].
+"""Writes zips with what programs of today do not write: zip_fixtures.py DIRECTORY [--large].
 
 Each archive is made of members, whose local header and record of the central directory can
 be told other things. Layouts: https://pkware.com/appnote
@@ -163,10 +163,10 @@ def odd():
     yield "kinds", archive([
         Member("file", b"f", mode=0o100600), Member("link", b"file", mode=0o120777),
         Member("packed-link", b"a/" * 60, DEFLATE, mode=0o120777),
-        Member("folder/", mode=0o040750), Member("pipe", mode=0o010644),
+        Member("directory/", mode=0o040750), Member("pipe", mode=0o010644),
         Member("device", mode=0o060644), Member("long-link", b"a" * 5000, mode=0o120777),
         Member("python", b"p", mode=0o600), Member("dos", b"d", system=0, mode=0),
-        Member("dos-folder", system=0, mode=0, record=dict(attributes=0x10)),
+        Member("dos-directory", system=0, mode=0, record=dict(attributes=0x10)),
         Member("seven", b"s", system=0, record=dict(attributes=0o100640 << 16 | 0x8000)),
         Member("fat/", system=0, mode=0)])
     ticks = (1234567890 + 11644473600) * 10000000 + 1234567

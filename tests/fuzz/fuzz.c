@@ -211,13 +211,13 @@ static void add_samples(struct entries *entries, const struct samples *samples)
 /* Keeps indexes as seeds, where somebody has said where: $FUZZ_INDEXES. */
 static void keep_index(const struct image *image)
 {
-	const char *folder = getenv("FUZZ_INDEXES");
+	const char *directory = getenv("FUZZ_INDEXES");
 	char path[4096];
 	int fd;
 
-	if (!folder)
+	if (!directory)
 		return;
-	snprintf(path, sizeof(path), "%s/%d.XXXXXX", folder, (int)getpid());
+	snprintf(path, sizeof(path), "%s/%d.XXXXXX", directory, (int)getpid());
 	fd = mkstemp(path);
 	if (fd < 0 || image_write(image, fd, path, NULL) < 0)
 		fail(path, strerror(errno));

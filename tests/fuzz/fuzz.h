@@ -27,7 +27,7 @@ void fuzz_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
-/* A name of a file that holds these bytes, without a place in any folder; -1: none. */
+/* A name of a file that holds these bytes, without a place in any directory; -1: none. */
 int fuzz_file(const uint8_t *bytes, size_t n);
 
 /* A set of one source, which is such a file. */

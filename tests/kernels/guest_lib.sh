@@ -74,7 +74,7 @@ as() {
 
 tree=/data/tree
 
-# same_root MOUNT: the names of the root folder, as readdir(3) has them.
+# same_root MOUNT: the names of the root directory, as readdir(3) has them.
 same_root() {
 	diff <(ls -A "$tree" | sort) <(ls -A "$1" | sort)
 }

@@ -18,7 +18,7 @@ little_memory() {
 		echo "$1M" >"$group/memory.max"
 }
 
-# make_photos FOLDER NUMBER: twenty files of 500 kB, and the archive of them.
+# make_photos DIRECTORY NUMBER: twenty files of 500 kB, and the archive of them.
 make_photos() {
 	local i
 	mkdir -p "$1/$2"

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Writes image datasets as HDF5 files, and compares mounts with what h5py reads.
 
-arrays.py write FOLDER          FOLDER/NAME.h5 for each layout
-arrays.py folder FILE MOUNT     ImageFolder's view of MOUNT: classes, counts, pixels
-arrays.py each FOLDER MOUNT     the same, of a folder with a file for each class
+arrays.py write DIRECTORY          DIRECTORY/NAME.h5 for each layout
+arrays.py directory FILE MOUNT     ImageFolder's view of MOUNT: classes, counts, pixels
+arrays.py each DIRECTORY MOUNT     the same, of a directory with a file for each class
 arrays.py npy FILE MOUNT        view=arrays: each dataset as numpy.load has it
 arrays.py netcdf FILE MOUNT     the same, and `tas` as ncdump prints it
 """
@@ -144,41 +144,41 @@ def write_climate(file):
     file["run/count"] = np.int32(10)
 
 
-def put_each(folder):
+def put_each(directory):
     """A file for each class, as `each/NAME.hdf5`."""
-    os.mkdir(os.path.join(folder, "each"))
+    os.mkdir(os.path.join(directory, "each"))
     for seed, name in enumerate(("cat", "dog", "emu")):
-        with h5py.File(os.path.join(folder, "each", name + ".hdf5"), "w") as file:
+        with h5py.File(os.path.join(directory, "each", name + ".hdf5"), "w") as file:
             rows = file.create_dataset("data", (9,), dtype=ROWS)
             for row, picture in enumerate(pictures(20 + seed, 9, 8, 9, 3)):
                 rows[row] = encode(picture)
 
 
-def check_each(folder, mount):
+def check_each(directory, mount):
     from torchvision.datasets import ImageFolder
     found, seen = ImageFolder(mount), collections.Counter()
     for image, number in found:
         seen[found.classes[number], np.array(image).tobytes()] += 1
     wanted = collections.Counter()
-    for name in (x for x in os.listdir(folder) if x.endswith(".hdf5")):
-        with h5py.File(os.path.join(folder, name)) as file:
+    for name in (x for x in os.listdir(directory) if x.endswith(".hdf5")):
+        with h5py.File(os.path.join(directory, name)) as file:
             for row in file["data"]:
                 wanted[name.removesuffix(".hdf5"), decoded(row).tobytes()] += 1
     assert seen == wanted, found.classes
 
 
-def write(folder):
-    put_each(folder)
+def write(directory):
+    put_each(directory)
     writers = {name[6:]: (function,) for name, function in sorted(globals().items())
                if name.startswith("write_") and function is not write_filter}
     writers.update({name: (write_filter, number) for name, number in FILTERS.items()
                     if h5py.h5z.filter_avail(number)})
     for name, (function, *more) in writers.items():
-        with h5py.File(os.path.join(folder, name + ".h5"), "w") as file:
+        with h5py.File(os.path.join(directory, name + ".h5"), "w") as file:
             function(file, *more)
 
 
-# What h5py reads, as {folder: [(class, pixels)]} in the order of the rows
+# What h5py reads, as {directory: [(class, pixels)]} in the order of the rows
 
 def decoded(row):
     if row.dtype != "u1":
@@ -191,44 +191,44 @@ def decoded(row):
 
 
 def expected(file):
-    folders = collections.defaultdict(list)
+    directories = collections.defaultdict(list)
     if "train" in file:
         for split in file:
             for wnid, rows in file[split].items():
                 for row in rows.values() if isinstance(rows, h5py.Group) else rows:
                     if isinstance(row, h5py.Dataset):
                         row = np.frombuffer(row[()].tobytes(), "u1")
-                    folders[split].append((wnid, decoded(row).tobytes()))
-        return folders
+                    directories[split].append((wnid, decoded(row).tobytes()))
+        return directories
     if "list_classes" in file:
         for part in ("train_set", "test_set"):
             for row, number in zip(file[part + "_x"], file[part + "_y"]):
                 name = file["list_classes"][number].decode()
-                folders[part + "_x"].append((name, decoded(row).tobytes()))
-        return folders
+                directories[part + "_x"].append((name, decoded(row).tobytes()))
+        return directories
     array = next(x for x in file if file[x].ndim > 2 or file[x].dtype == ROWS)
     numbers = next(file[x] for x in ("labels", "label", "targets", "ans") if x in file)
     ends = {(a["start"], a["stop"]): a["split"].decode() for a in file.attrs.get("split", [])}
     for i, row in enumerate(file[array]):
         split = next((s for (a, b), s in ends.items() if a <= i < b), "")
         name = str(int(np.ravel(numbers[i])[0]))
-        folders[split].append((name, decoded(row).tobytes()))
-    return folders
+        directories[split].append((name, decoded(row).tobytes()))
+    return directories
 
 
-def image_folder(folder):
+def image_directory(directory):
     """... of images, or of .npy files."""
     from torchvision.datasets import DatasetFolder, ImageFolder
-    if any(name.endswith(".npy") for _, _, names in os.walk(folder) for name in names):
-        return DatasetFolder(folder, np.load, (".npy",))
-    return ImageFolder(folder)
+    if any(name.endswith(".npy") for _, _, names in os.walk(directory) for name in names):
+        return DatasetFolder(directory, np.load, (".npy",))
+    return ImageFolder(directory)
 
 
-def check_folder(path, mount):
+def check_directory(path, mount):
     with h5py.File(path) as file:
         wanted = expected(file)
     for split, samples in wanted.items():
-        found = image_folder(os.path.join(mount, split))
+        found = image_directory(os.path.join(mount, split))
         assert found.classes == sorted({name for name, _ in samples}), found.classes
         seen = [(found.classes[number], np.array(image).tobytes()) for image, number in found]
         assert seen == sorted(samples, key=lambda one: one[0]), f"{split}: {len(seen)} images"
@@ -241,8 +241,8 @@ def is_dimension_only(item):
 
 
 def check_npy(path, mount):
-    shown = {os.path.relpath(os.path.join(folder, name), mount)
-             for folder, _, names in os.walk(mount) for name in names}
+    shown = {os.path.relpath(os.path.join(directory, name), mount)
+             for directory, _, names in os.walk(mount) for name in names}
 
     def visit(name, item):
         if not isinstance(item, h5py.Dataset) or is_dimension_only(item):
@@ -270,13 +270,13 @@ def check_netcdf(path, mount):
     check_npy(path, mount)
     text = subprocess.check_output(["ncdump", "-v", "tas", path], text=True)
     text = re.search(r"\n tas =([^;]*);", text)[1].replace("_", "-32768")
-    folder = os.path.join(mount, "tas")
-    shown = [np.load(os.path.join(folder, name)).ravel() for name in sorted(os.listdir(folder))]
+    directory = os.path.join(mount, "tas")
+    shown = [np.load(os.path.join(directory, name)).ravel() for name in sorted(os.listdir(directory))]
     assert len(shown) == 3 and np.concatenate(shown).tolist() == [
         int(word) for word in text.split(",")], shown
 
 
 if __name__ == "__main__":
-    COMMANDS = {"write": write, "folder": check_folder, "npy": check_npy, "each": check_each,
+    COMMANDS = {"write": write, "directory": check_directory, "npy": check_npy, "each": check_each,
                 "netcdf": check_netcdf}
     COMMANDS[sys.argv[1]](*sys.argv[2:])

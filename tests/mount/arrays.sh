@@ -23,11 +23,11 @@ try() {
 
 check "files are written" "$python" "$scripts/arrays.py" write "$work"
 for name in pixels planes chunks grey fuel classes image_bytes coursera floats files; do
-	try "$name" folder
+	try "$name" directory
 done
 for name in lz4 blosc; do
 	if [ -e "$work/$name.h5" ]; then
-		try "$name" folder
+		try "$name" directory
 	else
 		skip "h5py finds no plug-in that writes it" "$name"
 	fi
@@ -42,7 +42,7 @@ if command -v ncgen >"$work/found" && command -v ncdump >"$work/found"; then
 else
 	skip "there is no ncgen or no ncdump" "netcdf"
 fi
-try pixels folder -o labels=ans
+try pixels directory -o labels=ans
 if mount_ok "a file for each class: mounted" "$work"/each/*.hdf5 "$mnt"; then
 	check "a file for each class: its name is the class" \
 		"$python" "$scripts/arrays.py" each "$work/each" "$mnt"

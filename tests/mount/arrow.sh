@@ -20,15 +20,15 @@ shown() {
 	umount_ok "$mnt" "$*: unmounted"
 }
 
-folder_of_train() {
+directory_of_train() {
 	mount_ok "train: mounted" ImageNet_train.arrow "$mnt" || return
 	check "train: ImageFolder's numbers are the labels" "$python" -c '
 import sys
 from torchvision.datasets import ImageFolder
-folder = ImageFolder(sys.argv[1])
-assert folder.classes == ["%02d" % i for i in range(12)], folder.classes
-assert len(folder) == 24, len(folder)
-for path, index in folder.samples:
+directory = ImageFolder(sys.argv[1])
+assert directory.classes == ["%02d" % i for i in range(12)], directory.classes
+assert len(directory) == 24, len(directory)
+for path, index in directory.samples:
     assert int(path.split("/")[-2]) == index, (path, index)' "$mnt/train"
 	umount_ok "$mnt" "train: unmounted"
 }
@@ -98,7 +98,7 @@ several() {
 	is "$(grep -c '^note .* 1 of 8 rows hold no bytes' output)" 1 "two shards: info says it once"
 }
 
-# A folder of save_to_disk() of Hugging Face's datasets 1.x: both splits share a table.
+# A directory of save_to_disk() of Hugging Face's datasets 1.x: both splits share a table.
 saved() {
 	local split
 	for split in train test; do
@@ -126,11 +126,11 @@ saved() {
 		>v1/test/state.json
 	printf '{"splits": ["train", "test"]}' >v1/dataset_dict.json
 	is "$("$granary" ls -R -o index=off v1/train 2>said)" "$(cat rows)" \
-		"a folder that a Dataset was saved to"
-	mount_ok "a folder that a DatasetDict was saved to: mounted" v1 "$mnt"
+		"a directory that a Dataset was saved to"
+	mount_ok "a directory that a DatasetDict was saved to: mounted" v1 "$mnt"
 	is "$(find "$mnt/train" -type f | wc -l) $(find "$mnt/test" -type f | wc -l)" "4 7" \
-		"a folder that a DatasetDict was saved to"
-	umount_ok "$mnt" "a folder that a DatasetDict was saved to: unmounted"
+		"a directory that a DatasetDict was saved to"
+	umount_ok "$mnt" "a directory that a DatasetDict was saved to: unmounted"
 	printf '{"_data_files": [{"filename": ".."}]}' >v1/test/state.json
 	refuse "a state.json that leads elsewhere" "$granary" ls -o index=off v1
 	refuse "indices of several files" "$granary" ls -o index=off v1/train/dataset.arrow \
@@ -146,7 +146,7 @@ for file in kinds flicker flicker-bytes wide views.test words old polars-train-f
 	shown "$file.arrow"
 done
 if "$python" -c 'import torchvision' 2>/dev/null; then
-	folder_of_train
+	directory_of_train
 else
 	skip "Python's torchvision is not installed" "train: ImageFolder's numbers"
 fi

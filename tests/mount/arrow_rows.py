@@ -41,8 +41,8 @@ def join_shards(groups):
     return list(joined.values())
 
 
-def class_folder(columns, row, called, width):
-    """The folder of a row's class: [] where it has no label, or one below 0."""
+def class_directory(columns, row, called, width):
+    """The directory of a row's class: [] where it has no label, or one below 0."""
     label, class_name = row[:2]
     if columns[2] == "-":
         return []
@@ -78,7 +78,7 @@ def wanted(groups):
             if row[3] == "-":  # it has no bytes, and is counted only
                 continue
             name = "%0*d.%s" % (row_width, number, columns[3]) if row[2] == "-" else row[2]
-            yield ("/".join(above + class_folder(columns, row, called, label_width) + [name]),
+            yield ("/".join(above + class_directory(columns, row, called, label_width) + [name]),
                    int(row[3]), int(row[4]))
 
 
@@ -90,8 +90,8 @@ def sum_of(path):
 
 def compare(root, rows):
     """What is wrong, one line each."""
-    there = {os.path.relpath(os.path.join(folder, name), root)
-             for folder, _, names in os.walk(root) for name in names}
+    there = {os.path.relpath(os.path.join(directory, name), root)
+             for directory, _, names in os.walk(root) for name in names}
     with_bytes = []
     for path, size, total in rows:
         if path not in there:

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Stands for an automounter: has a command mount when the kernel's autofs asks for it.
 
-Usage: autofs.py direct|indirect FOLDER COMMAND... Only root can, in a mount namespace of
+Usage: autofs.py direct|indirect DIRECTORY COMMAND... Only root can, in a mount namespace of
 its own.
 
-autofs is mounted on FOLDER. A process of another session lists FOLDER, or FOLDER/name for
+autofs is mounted on DIRECTORY. A process of another session lists DIRECTORY, or DIRECTORY/name for
 `indirect`. The kernel lets it wait and asks for a mount there, which COMMAND makes: {} in
 it becomes the place. Only processes of this one's process group are let through before
 that is done. Then is printed: the status of COMMAND and how long it took, what type of
@@ -14,12 +14,12 @@ filesystem is there, and what the process lists:
     status 0
     milliseconds 130
     type overlay
-    listed file folder
+    listed file directory
 
 and, where AUTOFS_THEN is a command of bash that does something with the place, $1, then
 also its status: `then 0`.
 
-COMMAND that takes too long is killed (`status hangs`). All that is mounted on FOLDER is
+COMMAND that takes too long is killed (`status hangs`). All that is mounted on DIRECTORY is
 taken away at the end.
 """
 import ctypes
@@ -40,14 +40,14 @@ MNT_DETACH, UMOUNT_NOFOLLOW = 2, 8
 libc = ctypes.CDLL(None, use_errno=True)
 
 
-def mount_autofs(folder, kind):
-    """What the kernel asks through, and the folder, opened before anybody waits there."""
+def mount_autofs(directory, kind):
+    """What the kernel asks through, and the directory, opened before anybody waits there."""
     ours, kernels = os.pipe()
     options = "fd=%d,pgrp=%d,minproto=5,maxproto=5,%s" % (kernels, os.getpgrp(), kind)
-    if libc.mount(b"test", folder.encode(), b"autofs", 0, options.encode()) != 0:
+    if libc.mount(b"test", directory.encode(), b"autofs", 0, options.encode()) != 0:
         sys.exit("autofs.py: autofs cannot be mounted: " + os.strerror(ctypes.get_errno()))
     os.close(kernels)
-    return ours, os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    return ours, os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
 
 
 def list_elsewhere(place):
@@ -99,11 +99,11 @@ def take_away(place):
 
 
 def main():
-    kind, folder, command = sys.argv[1], sys.argv[2], sys.argv[3:]
-    place = folder if kind == "direct" else folder + "/name"
+    kind, directory, command = sys.argv[1], sys.argv[2], sys.argv[3:]
+    place = directory if kind == "direct" else directory + "/name"
     os.setpgrp()
     signal.signal(signal.SIGTTOU, signal.SIG_IGN)
-    pipe, root = mount_autofs(folder, kind)
+    pipe, root = mount_autofs(directory, kind)
     lister = list_elsewhere(place)
     try:
         token = asked(pipe, kind)
@@ -119,7 +119,7 @@ def main():
         fcntl.ioctl(root, CATATONIC, 0)  # whoever still waits is let go
         os.close(root)
         take_away(place)
-        take_away(folder)
+        take_away(directory)
 
 
 main()

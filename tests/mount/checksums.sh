@@ -24,7 +24,7 @@ make_sources() {
 	tar -C "$work/tree" --sort=name -cf "$work/sparse.tar" -S .
 	mksquashfs "$work/small" "$work/z.squashfs" -comp gzip -noappend -no-progress \
 		-quiet || bail "no squashfs image"
-	cd "$work" || bail "no folder"
+	cd "$work" || bail "no directory"
 }
 
 # said DESCRIPTION TEXT: what was written to $work/said
@@ -97,7 +97,7 @@ an_older_index_gets_those_of_blocks() {
 	check "older: it is what it is when it is made anew" cmp t.tar.gidx with.gidx
 }
 
-# Where the folder cannot be written, the user's own has them; the other is passed over.
+# Where the directory cannot be written, the user's own has them; the other is passed over.
 the_better_one_is_taken() {
 	mkdir -p beside/t.tar.gidx
 	cp -p t.tar beside/t.tar

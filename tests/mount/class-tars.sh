@@ -15,13 +15,13 @@ args=(--no-owner --seconds)
 opened="$classes archives inside, .* are shown as directories; -o nested=off shows them as files"
 
 make_sources() {
-	local folder i=0 name
+	local directory i=0 name
 	"$python" "$fixtures/make-image-tree" --classes "$classes" --images "$images" \
 		--size 32 "$work/tree" || return 1
 	mkdir "$work/classes" "$work/set"
-	for folder in "$work"/tree/*; do
-		name=${folder##*/}
-		tar --sort=name -C "$folder" -cf "$work/classes/$name.tar" . || return 1
+	for directory in "$work"/tree/*; do
+		name=${directory##*/}
+		tar --sort=name -C "$directory" -cf "$work/classes/$name.tar" . || return 1
 	done
 	tar --sort=name -C "$work/classes" -cf "$work/nested.tar" . || return 1
 	# 8 shards: the images dealt out in turn.
@@ -44,14 +44,14 @@ class_names() {
 nested_tar() {
 	mount_ok "nested: mounted" "$work/nested.tar" "$mnt" || return
 	check "nested: the tree is right" \
-		compare "${args[@]}" --no-folder-attributes "$work/tree" "$mnt"
+		compare "${args[@]}" --no-directory-attributes "$work/tree" "$mnt"
 	is "$(count_files)" $((classes * images)) "nested: number of images"
 	check "nested: the log says what was opened" \
 		wait_until 5 grep -q "$opened" "${mount_log[$mnt]}"
 	umount_ok "$mnt" "nested: unmounted"
 	mount_ok "nested=off: mounted" -o nested=off "$work/nested.tar" "$mnt" || return
 	check "nested=off: the tars are files" \
-		compare "${args[@]}" --no-folder-attributes "$work/classes" "$mnt"
+		compare "${args[@]}" --no-directory-attributes "$work/classes" "$mnt"
 	refuse "nested=off: the log has no such line" grep nested=off "${mount_log[$mnt]}"
 	umount_ok "$mnt" "nested=off: unmounted"
 	# The index of the first mount was made with other options.
@@ -118,7 +118,7 @@ shard_set() {
 	local pattern="$work/set/train-{000000..000007}.tar"
 	mount_ok "set: mounted" "$pattern" "$mnt" || return
 	check "set: the tree is right" \
-		compare "${args[@]}" --no-folder-attributes "$work/tree" "$mnt"
+		compare "${args[@]}" --no-directory-attributes "$work/tree" "$mnt"
 	is "$(class_names)" "$(cd "$work/tree" && printf '%s' *)" "set: names of the classes"
 	umount_ok "$mnt" "set: unmounted"
 	mount_ok "several sources: mounted" "$work"/set/*.tar "$mnt" || return
@@ -174,7 +174,7 @@ linked_tars() {
 			tar -cf ../linked.tar -C packed cats.tar felines.tar zcats.tar
 	)
 	mount_ok "links to tars: mounted" -o index=off "$work/linked.tar" "$mnt" || return
-	is "$(ls "$mnt" | xargs)" "cats felines zcats" "links to tars: folders by name"
+	is "$(ls "$mnt" | xargs)" "cats felines zcats" "links to tars: directories by name"
 	is "$(cat "$mnt"/{cats,felines,zcats}/1.txt | xargs)" "meow meow meow" \
 		"links to tars: each leads to the files"
 	is "$(readlink "$mnt/felines" "$mnt/zcats" | xargs)" "cats cats" \

@@ -58,11 +58,11 @@ bash_arguments() {
 	granary index t.tar >/dev/null
 	is "$(offers 'granary ls t.tar tr')" train/ "bash: a path in the dataset"
 	is "$(offers 'granary cat t.tar train/a/')" $'train/a/link\ntrain/a/one' \
-		"bash: what is in a folder of it"
+		"bash: what is in a directory of it"
 	is "$(offers 'granary ls -o nested=off t.tar train/')" train/a/ "bash: a path behind another option"
 	is "$(offers 'granary cat -o index=auto t.tar train/a/o')" train/a/one \
 		"bash: a path behind an option"
-	is "$(offers 'granary run t.tar:fol')" folder "bash: a folder behind the colon"
+	is "$(offers 'granary run t.tar:fol')" directory "bash: a directory behind the colon"
 	is "$(offers 'granary doctor ')" "" "bash: doctor takes nothing"
 }
 
@@ -90,7 +90,7 @@ in_zsh() {
 	ok $? "zsh: granaryfs -o"
 	zsh_offers granary ls -o '' | grep -q '^missing=:shards'
 	ok $? "zsh: options of the dataset"
-	is "$(zsh_offers granary run x:)" "files -/" "zsh: a folder behind the colon"
+	is "$(zsh_offers granary run x:)" "files -/" "zsh: a directory behind the colon"
 	is "$(zsh_offers granary doctor '')" "" "zsh: doctor takes nothing"
 }
 
@@ -102,11 +102,11 @@ installed() {
 		"D/bash-completion/completions D/zsh/site-functions" "installed where shells look"
 }
 
-mkdir -p "$work/tree/train/a" "$work/here/folder"
+mkdir -p "$work/tree/train/a" "$work/here/directory"
 echo one >"$work/tree/train/a/one"
 ln -s one "$work/tree/train/a/link"
 tar -C "$work/tree" -cf "$work/here/t.tar" train
-cd "$work/here" || bail "no folder"
+cd "$work/here" || bail "no directory"
 bash_commands
 bash_values
 bash_arguments

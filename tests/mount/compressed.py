@@ -13,9 +13,9 @@ def outcome(want, got):
         return errno.errorcode[e.errno]
 
 
-for folder, _, names in os.walk(os.fsencode(sys.argv[1])):
+for directory, _, names in os.walk(os.fsencode(sys.argv[1])):
     for name in names:
-        path = os.path.join(folder, name)
+        path = os.path.join(directory, name)
         if os.path.isfile(path) and not os.path.islink(path):
             inside = os.path.relpath(path, os.fsencode(sys.argv[1]))
             print(outcome(path, os.path.join(os.fsencode(sys.argv[2]), inside)), inside)

@@ -40,7 +40,7 @@ padded() {
 	head -c 10240 /dev/zero
 }
 
-# shows FILE FOLDER DESCRIPTION
+# shows FILE DIRECTORY DESCRIPTION
 shows() {
 	mount_ok "$3: mounted" -o index=off "$work/$1" "$mnt" || return
 	check "$3: the tree" compare "${args[@]}" "$work/tree" "$mnt/$2"
@@ -135,7 +135,7 @@ try_packing() {
 }
 
 try_repacking() {
-	cd "$work" || bail "no folder"
+	cd "$work" || bail "no directory"
 	mkdir large
 	head -c 70000000 /dev/zero >large/zeros
 	seq 1000 >large/numbers
@@ -150,7 +150,7 @@ try_repacking() {
 
 # Two deep is read; three deep is a file.
 try_stacks() {
-	cd "$work" || bail "no folder"
+	cd "$work" || bail "no directory"
 	mkdir outer
 	cp gzip-6.tgz pigz.tar.gz pzstd.tar.zst blocks.tar.xz lz4.tar.lz4 outer
 	cp plain.tar outer/plain.tar

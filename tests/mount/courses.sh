@@ -16,14 +16,14 @@ course() {
 }
 
 # The map's keys are paths below the root of the data: the packed file takes the place
-# of the folder that they begin with.
+# of the directory that they begin with.
 jsc() {
 	local root=$work/jsc files=$work/jsc/ILSVRC/Data/CLS-LOC said
 	mkdir -p "$files"
 	"$python" "$fixtures/make-image-tree" --classes 6 --images 30 "$work/images" ||
 		bail "no images"
 	check "JSC: saved as ImageNet.h5, with label maps" course jsc-save "$work/images" "$root"
-	mount_ok "JSC: mounted in place of the folder" \
+	mount_ok "JSC: mounted in place of the directory" \
 		-o "names=$root/imagenet_train.pkl:$root/imagenet_val.pkl" \
 		"$root/ImageNet.h5" "$files" || return
 	said=$(course jsc-loaders "$root" "$root" 2>&1)
@@ -57,7 +57,7 @@ alcf() {
 	mount_ok "ALCF: mounted" "$work/ilsvrc.tar" "$mnt" || return
 	is "$(course alcf-list "$mnt/ILSVRC" "$list")" 180 "ALCF: the list of files"
 	is "$(course alcf-read "$list" 6)" "$(course alcf-read "$work/there" 6)" \
-		"ALCF: every image and annotation, as in the folder"
+		"ALCF: every image and annotation, as in the directory"
 	before=$(requests "$mnt")
 	course alcf-read "$list" 6 >/dev/null
 	after=$(requests "$mnt")

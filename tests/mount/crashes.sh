@@ -47,7 +47,7 @@ find_inodes() {
 }
 declare -A inode
 
-# mounted WHAT CRASH...: and eight readers of all but the folder `bad`.
+# mounted WHAT CRASH...: and eight readers of all but the directory `bad`.
 mounted() {
 	local what=$1
 	shift
@@ -156,7 +156,7 @@ one_name() {
 	is "$(log_lines "good/cursed: servers died")" 1 "a name: the log has its path once"
 	is "$(LC_ALL=C stat "$mnt/good/blessed" 2>&1 | grep -c 'No such file')" 1 \
 		"a name: another one that is not there is just that"
-	check "a name: the folder can be listed" diff <(ls "$tree/good") <(ls "$mnt/good")
+	check "a name: the directory can be listed" diff <(ls "$tree/good") <(ls "$mnt/good")
 	unharmed "a name"
 	umount_ok "$mnt"
 }

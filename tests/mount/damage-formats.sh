@@ -31,20 +31,20 @@ ldd "$granary" | grep -q -E 'lib[atu]+san' || options+=(--limited)
 # The same bytes in every run, and so the same mutants.
 make_tree() {
 	local tree=$work/tree i
-	mkdir -p "$tree/folder/inside" "$tree/many"
+	mkdir -p "$tree/directory/inside" "$tree/many"
 	seq 3000 | head -c 9000 >"$tree/blocks"
 	seq 5000 9000 | head -c 4096 >"$tree/one-block"
-	seq 900 | head -c 700 >"$tree/folder/tail"
-	printf 'a few bytes' >"$tree/folder/inside/small"
+	seq 900 | head -c 700 >"$tree/directory/tail"
+	printf 'a few bytes' >"$tree/directory/inside/small"
 	: >"$tree/empty"
-	ln "$tree/blocks" "$tree/folder/hard"
+	ln "$tree/blocks" "$tree/directory/hard"
 	for i in 1 2 3 4 5 6 7 8 9; do
 		printf 'file number %d' "$i" >"$tree/many/$i"
 	done
 }
 
 make_squashfs() {
-	ln -s folder/tail "$work/tree/symlink"
+	ln -s directory/tail "$work/tree/symlink"
 	setfattr -n user.name -v value "$work/tree/blocks" 2>/dev/null
 	mksquashfs "$work/tree" "$work/$1" -noappend -no-progress -quiet -nopad -b 4096 \
 		-mkfs-time 0 -all-time 0 -all-root -noI -noX "${@:2}"

@@ -95,12 +95,12 @@ def mutants(packed, runs):
 # ---- What granary says of one ----------------------------------------------
 
 class Granary:
-    def __init__(self, program, folder, limited):
+    def __init__(self, program, directory, limited):
         self.program = program
-        self.folder = folder
+        self.directory = directory
         self.limited = limited
-        self.path = os.path.join(folder, "mutant")
-        self.index = os.path.join(folder, "index")
+        self.path = os.path.join(directory, "mutant")
+        self.index = os.path.join(directory, "index")
 
     def limits(self):
         if self.limited:
@@ -109,7 +109,7 @@ class Granary:
 
     def run(self, command, *arguments, most=None):
         """(status, standard output, lines on standard error); `most` bytes of it."""
-        with tempfile.TemporaryFile(dir=self.folder) as errors:
+        with tempfile.TemporaryFile(dir=self.directory) as errors:
             process = subprocess.Popen(
                 [self.program, *command, "-o", "index=" + self.index, self.path,
                  *arguments], stdout=subprocess.PIPE, stderr=errors,
@@ -231,8 +231,8 @@ def on_alarm(*_):
 def begin(options, packed):
     global state
     signal.signal(signal.SIGALRM, on_alarm)
-    folder = tempfile.mkdtemp(dir=options.work)
-    state = Granary(options.granary, folder, options.limited), packed
+    directory = tempfile.mkdtemp(dir=options.work)
+    state = Granary(options.granary, directory, options.limited), packed
 
 
 def try_one(mutant):
@@ -260,10 +260,10 @@ def save(options, packed, number, mutant):
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("granary", help="the program")
-    parser.add_argument("work", help="a folder for mutants")
+    parser.add_argument("work", help="a directory for mutants")
     parser.add_argument("kind", choices=sorted(reference.KINDS))
     parser.add_argument("packed", help="the file that is damaged")
-    parser.add_argument("tree", nargs="?", help="the folder that was packed")
+    parser.add_argument("tree", nargs="?", help="the directory that was packed")
     parser.add_argument("--runs", default="60", help="places to change, or all")
     parser.add_argument("--limited", action="store_true",
                         help="limit the address space (not with sanitizers)")

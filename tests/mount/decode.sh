@@ -15,10 +15,10 @@ loader=200   # files that an epoch begins with
 # Texts: every other word of a file is its own.
 write_texts() {
 	mkdir "$work/plain"
-	awk -v files=$files -v large=$large -v folder="$work/plain" 'BEGIN {
+	awk -v files=$files -v large=$large -v directory="$work/plain" 'BEGIN {
 		srand(7)
 		for (i = 0; i < files + large; i++) {
-			name = sprintf("%s/%05d.txt", folder, i)
+			name = sprintf("%s/%05d.txt", directory, i)
 			size = i < files ? 500 + int(rand() * 11500) : 150000
 			for (n = 0; n < size; n += length(line) + 1) {
 				line = "a line of text " int(rand() * 1e9) " and " i

@@ -22,9 +22,9 @@ attach() {
 }
 
 make_files() {
-	mkdir -p "$work/tree/folder" "$work/other"
+	mkdir -p "$work/tree/directory" "$work/other"
 	head -c 3000000 /dev/urandom >"$work/tree/large"
-	echo small >"$work/tree/folder/small"
+	echo small >"$work/tree/directory/small"
 	tar -C "$work/tree" -cf "$work/t.tar" .
 	truncate -s 20M "$work/t.tar"
 	mksquashfs "$work/tree" "$work/s.img" -noappend -quiet -no-progress >/dev/null

@@ -32,9 +32,9 @@ def read(path: str, piece: int, mixed: bool) -> bytes:
 def main() -> int:
     tree, mount, mixed = sys.argv[1], sys.argv[2], len(sys.argv) > 3
     files = wrong = 0
-    for folder, _, names in os.walk(tree):
+    for directory, _, names in os.walk(tree):
         for name in names:
-            path = os.path.relpath(os.path.join(folder, name), tree)
+            path = os.path.relpath(os.path.join(directory, name), tree)
             with open(os.path.join(tree, path), "rb") as file:
                 right = file.read()
             got = read(os.path.join(mount, path), PIECES[files % len(PIECES)], mixed)

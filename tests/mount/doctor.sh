@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # granary-test: once
 # granary doctor: what a node lacks is said with its remedy, and whether a mount will work.
-# The nodes are folders, and namespaces of our own.
+# The nodes are directories, and namespaces of our own.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
 need_fuse
@@ -193,8 +193,8 @@ shields() {
 	check "a shield is tried" grep -q '^ok .* all of it was seen' <(overlay_of)
 	check "in a user namespace, too" grep -q '^ok .* all of it was seen' \
 		<(overlay_of unshare -rm)
-	check "one that lacks a name" grep -q "^warn .*the listing of the root lacks 'folder'" \
-		<(overlay_of env GRANARY_SHIELD=lacks=folder)
+	check "one that lacks a name" grep -q "^warn .*the listing of the root lacks 'directory'" \
+		<(overlay_of env GRANARY_SHIELD=lacks=directory)
 	check "one with an empty root" grep -q "^warn .*the listing of the root lacks 'file'" \
 		<(overlay_of env GRANARY_SHIELD=removed unshare -rm)
 	check "and the remedy" grep -q "mounts work without it" \

@@ -9,7 +9,7 @@ need_built squashfs deflate zstd hdf5
 need tar find mksquashfs unsquashfs setfattr getfattr
 need_python json h5py numpy
 
-# listing FOLDER: every name with what is not its contents.
+# listing DIRECTORY: every name with what is not its contents.
 listing() {
 	(cd "$1" && find . -mindepth 1 ! -type d -printf '%P %y %m %n %s %T@ %l\0' \
 		-o -mindepth 1 -type d -printf '%P %y %m %T@\0') | LC_ALL=C sort -z
@@ -90,18 +90,18 @@ whole() {
 	check "HDF5: contents, as h5py wrote them" diff -r "$work/h5" "$work/hdf"
 }
 
-# paths FOLDER: the files in it.
+# paths DIRECTORY: the files in it.
 paths() {
 	(cd "$1" && find . ! -type d -printf '%P\n' | LC_ALL=C sort)
 }
 
 parts() {
-	check "a folder" "$granary" extract "$work/t.tar" "$work/p1" train/b/deep
-	is "$(paths "$work/p1")" train/b/deep/er/file "a folder: all below it, and no more"
+	check "a directory" "$granary" extract "$work/t.tar" "$work/p1" train/b/deep
+	is "$(paths "$work/p1")" train/b/deep/er/file "a directory: all below it, and no more"
 	check "a pattern" "$granary" extract "$work/t.tar" "$work/p2" '*/a/1?.jpg' ./seven
 	is "$(paths "$work/p2" | wc -l)" 11 "a pattern: what it matches"
 	is "$(stat -c %a "$work/p2/train/a")" "$(stat -c %a "$work/tree/train/a")" \
-		"a pattern: the folders above with their modes"
+		"a pattern: the directories above with their modes"
 	check "a name with brackets" "$granary" extract "$work/t.tar" "$work/p3" 'val/a/x[1].txt'
 	is "$(paths "$work/p3")" 'val/a/x[1].txt' "a name with brackets is a name"
 	check "only a second name" "$granary" extract "$work/t.tar" "$work/p4" val/a/seven
@@ -131,7 +131,7 @@ sets() {
 	is "$(ls "$work/s2")" val "shards by name: no more"
 }
 
-# same_files FOLDER DESCRIPTION: all but what folders are, which were there before.
+# same_files DIRECTORY DESCRIPTION: all but what directories are, which were there before.
 same_files() {
 	check "$2: contents" diff -r --no-dereference "$work/tree" "$1"
 	cmp <(listing "$work/tree" | grep -azv ' d ') <(listing "$1" | grep -azv ' d ')
@@ -163,10 +163,10 @@ assert got["complete"] and got["skipped"] + got["files"] == 40, got' "$work/json
 	no_temporaries "$d" "--force again"
 	says 1 "choose one" "--force and --skip-existing" \
 		"$granary" extract --force --skip-existing "$work/t.tar" "$d"
-	mkdir -p "$work/folder/seven/x"
-	says 2 "a directory is in its place" "--force removes no folder" \
-		"$granary" extract --force "$work/t.tar" "$work/folder" seven
-	no_temporaries "$work/folder" "a folder in a file's place"
+	mkdir -p "$work/directory/seven/x"
+	says 2 "a directory is in its place" "--force removes no directory" \
+		"$granary" extract --force "$work/t.tar" "$work/directory" seven
+	no_temporaries "$work/directory" "a directory in a file's place"
 }
 
 # Nothing is written through a link, neither one that lies there nor one of an archive.
@@ -174,9 +174,9 @@ outside() {
 	local d=$work/planted
 	mkdir -p "$d" "$work/victim"
 	ln -s "$work/victim" "$d/train"
-	says 2 "is in the way" "a link to a folder in the way" \
+	says 2 "is in the way" "a link to a directory in the way" \
 		"$granary" extract "$work/t.tar" "$d" train
-	says 2 "is in the way" "a link to a folder in the way, with --force" \
+	says 2 "is in the way" "a link to a directory in the way, with --force" \
 		"$granary" extract --force "$work/t.tar" "$d" train/a
 	ln -s "$work/victim/new" "$d/seven"
 	check "a link in a file's place, with --force" \

@@ -34,7 +34,7 @@ nothing_left() {
 
 make_sources() {
 	local s=$work/sources
-	mkdir -p "$s/folder" "$work/content"
+	mkdir -p "$s/directory" "$work/content"
 	head -c 300000 /dev/urandom >"$work/content/large"
 	echo 1 >"$work/content/small"
 	tar -C "$work/content" -cf "$s/good.tar" small large
@@ -55,7 +55,7 @@ make_sources() {
 bad_sources() {
 	local s=$work/sources
 	fails $system none.tar "a missing file" "$granaryfs" "$s/none.tar" "$mnt"
-	fails $dataset folder "a folder" "$granaryfs" "$s/folder" "$mnt"
+	fails $dataset directory "a directory" "$granaryfs" "$s/directory" "$mnt"
 	fails $dataset truncated.tar "a truncated archive" "$granaryfs" "$s/truncated.tar" "$mnt"
 	fails $dataset truncated-header.tar "an archive that ends in a header" \
 		"$granaryfs" "$s/truncated-header.tar" "$mnt"

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes HDF5 files whose labels leave a choice, into FOLDER.
+"""Writes HDF5 files whose labels leave a choice, into DIRECTORY.
 
-FOLDER/said/NAME.h5      shown, with something to say; FOLDER/said/NAME.words has it
-FOLDER/refused/NAME.h5   refused, with an option that helps
-FOLDER/pairs/            files of images and files of their labels
+DIRECTORY/said/NAME.h5      shown, with something to say; DIRECTORY/said/NAME.words has it
+DIRECTORY/refused/NAME.h5   refused, with an option that helps
+DIRECTORY/pairs/            files of images and files of their labels
 """
 import os
 import sys
@@ -119,22 +119,22 @@ def counts_pixels(f):
     f["x"], f["y"] = pixels(4, 8, 8, 3), np.arange(5)
 
 
-def pair(folder, name, n_images, n_labels):
-    with h5py.File(f"{folder}/{name}_train_x.h5", "w") as f:
+def pair(directory, name, n_images, n_labels):
+    with h5py.File(f"{directory}/{name}_train_x.h5", "w") as f:
         f["x"] = pixels(n_images, 9, 9, 3)
-    with h5py.File(f"{folder}/{name}_train_y.h5", "w") as f:
+    with h5py.File(f"{directory}/{name}_train_y.h5", "w") as f:
         f["y"] = (np.arange(n_labels) % 2).astype("u1").reshape(n_labels, 1, 1, 1)
 
 
 def main():
     top = sys.argv[1]
-    for folder in ("said", "refused", "pairs"):
-        os.makedirs(f"{top}/{folder}")
+    for directory in ("said", "refused", "pairs"):
+        os.makedirs(f"{top}/{directory}")
     for write in (several, rivals, floats, two_ones, cocotalk, unwritten, camera, guessed, classes,
                   matlab, padded, short_list, objects, many, counts, counts_pixels):
         name = write.__name__.replace("_", "-")
-        folder = "refused" if name.startswith("counts") else "said"
-        with h5py.File(f"{top}/{folder}/{name}.h5", "w") as f:
+        directory = "refused" if name.startswith("counts") else "said"
+        with h5py.File(f"{top}/{directory}/{name}.h5", "w") as f:
             words = write(f)
         if words:
             with open(f"{top}/said/{name}.words", "w", encoding="utf-8") as out:

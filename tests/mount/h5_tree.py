@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Compares a mounted HDF5 file with what h5py reads of it.
 
-Usage: h5_tree.py FILE.h5 MOUNT. Every group must be a folder, every dataset a
+Usage: h5_tree.py FILE.h5 MOUNT. Every group must be a directory, every dataset a
 file of its bytes, in the mount, and nothing else may be there.
 """
 import os
@@ -36,11 +36,11 @@ def walk(group, path, found):
 
 def mounted(root):
     found = {}
-    for folder, folders, files in os.walk(os.fsencode(root)):
-        for name in folders:
-            found[os.path.relpath(os.path.join(folder, name), os.fsencode(root))] = None
+    for directory, directories, files in os.walk(os.fsencode(root)):
+        for name in directories:
+            found[os.path.relpath(os.path.join(directory, name), os.fsencode(root))] = None
         for name in files:
-            path = os.path.join(folder, name)
+            path = os.path.join(directory, name)
             with open(path, "rb") as file:
                 found[os.path.relpath(path, os.fsencode(root))] = file.read()
     return found

@@ -17,7 +17,7 @@
  * process has read something, unless that takes -w SECONDS (30) longer. Then
  * STOPFILE.reading is made. A call that does not come back for -w SECONDS is a hang, and ends it at once. -e
  * names errors that may come: they are counted apart, and to each process one has to
- * come before it ends. -x leaves a file or folder of that path out. -n: the format
+ * come before it ends. -x leaves a file or directory of that path out. -n: the format
  * has no modes, times and xattrs.
  *
  * Printed are counts, one a line. Status 0: something was read, and nothing was wrong.

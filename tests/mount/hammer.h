@@ -21,7 +21,7 @@
 enum count { HAMMER_COUNTS(X) COUNT_MAX };
 #undef X
 
-/* A name in a folder, as a listing gives it. */
+/* A name in a directory, as a listing gives it. */
 struct name {
 	char *name;
 	unsigned char type; /* DT_ */
@@ -31,7 +31,7 @@ struct name {
 struct item {
 	char *path;          /* below the root; "." is the root itself */
 	struct stat st;
-	struct name *names;  /* of a folder, sorted */
+	struct name *names;  /* of a directory, sorted */
 	size_t count;
 	bool excluded;       /* is listed, but not looked at */
 };
@@ -43,7 +43,7 @@ struct tree {
 	size_t file_count;
 };
 
-/* Loads the tree, without what is neither file, folder nor symbolic link. 0 or -1,
+/* Loads the tree, without what is neither file, directory nor symbolic link. 0 or -1,
    with errno and the path in tree_failed(). Freed by the end of the process. */
 int tree_load(struct tree *tree, int root);
 const char *tree_failed(void);

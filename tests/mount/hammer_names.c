@@ -189,7 +189,7 @@ static void check_others(struct hammer *h, const struct item *it)
 	close(fd);
 }
 
-/* ---- Folders ---- */
+/* ---- Directories ---- */
 
 struct linux_dirent64 {
 	uint64_t d_ino;

@@ -45,17 +45,17 @@ static unsigned char type_of(mode_t mode)
 	return S_ISREG(mode) ? DT_REG : S_ISDIR(mode) ? DT_DIR : S_ISLNK(mode) ? DT_LNK : 0;
 }
 
-static char *joined(const char *folder, const char *name)
+static char *joined(const char *directory, const char *name)
 {
-	size_t size = strlen(folder) + strlen(name) + 2;
+	size_t size = strlen(directory) + strlen(name) + 2;
 	char *path = malloc(size);
 
 	if (!path)
 		abort();
-	if (strcmp(folder, ".") == 0)
+	if (strcmp(directory, ".") == 0)
 		snprintf(path, size, "%s", name);
 	else
-		snprintf(path, size, "%s/%s", folder, name);
+		snprintf(path, size, "%s/%s", directory, name);
 	return path;
 }
 
@@ -65,10 +65,10 @@ static void add_item(struct tree *tree, char *path, const struct stat *st)
 	tree->items[tree->count++] = (struct item){ .path = path, .st = *st };
 }
 
-/* A name of the folder that is item `folder`. */
-static int add_name(struct tree *tree, int root, size_t folder, const char *name)
+/* A name of the directory that is item `directory`. */
+static int add_name(struct tree *tree, int root, size_t directory, const char *name)
 {
-	char *path = joined(tree->items[folder].path, name);
+	char *path = joined(tree->items[directory].path, name);
 	struct item *parent;
 	struct stat st;
 
@@ -79,28 +79,28 @@ static int add_name(struct tree *tree, int root, size_t folder, const char *name
 		return 0;
 	}
 	add_item(tree, path, &st);
-	parent = &tree->items[folder];
+	parent = &tree->items[directory];
 	parent->names = grown(parent->names, parent->count, sizeof(*parent->names));
 	parent->names[parent->count++] =
 		(struct name){ .name = strdup(name), .type = type_of(st.st_mode) };
 	return 0;
 }
 
-static int load_folder(struct tree *tree, int root, size_t folder)
+static int load_directory(struct tree *tree, int root, size_t directory)
 {
-	int fd = openat(root, tree->items[folder].path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = openat(root, tree->items[directory].path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 	int err = 0;
 
 	if (!stream)
-		return fail(tree->items[folder].path);
+		return fail(tree->items[directory].path);
 	while (!err && (entry = readdir(stream)))
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			err = add_name(tree, root, folder, entry->d_name);
+			err = add_name(tree, root, directory, entry->d_name);
 	closedir(stream);
-	if (tree->items[folder].count)
-		qsort(tree->items[folder].names, tree->items[folder].count,
+	if (tree->items[directory].count)
+		qsort(tree->items[directory].names, tree->items[directory].count,
 		      sizeof(struct name), name_order);
 	return err;
 }
@@ -115,7 +115,7 @@ int tree_load(struct tree *tree, int root)
 	for (size_t i = 0; i < tree->count; i++) {
 		mode_t mode = tree->items[i].st.st_mode;
 
-		if (S_ISDIR(mode) && load_folder(tree, root, i) < 0)
+		if (S_ISDIR(mode) && load_directory(tree, root, i) < 0)
 			return -1;
 	}
 	return 0;

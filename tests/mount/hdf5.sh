@@ -73,7 +73,7 @@ links() {
 	is "$(stat -c %h "$mnt/a/file")" 3 "links: and it counts them"
 	is "$(readlink "$mnt/b/relative")" hard "links: a soft link is a symbolic one"
 	check "links: a soft link from the root leads there" cmp "$mnt/b/soft" "$mnt/a/file"
-	check "links: a soft link to a group" cmp "$mnt/soft-folder/file" "$mnt/a/file"
+	check "links: a soft link to a group" cmp "$mnt/soft-directory/file" "$mnt/a/file"
 	umount_ok "$mnt"
 }
 

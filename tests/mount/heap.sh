@@ -10,7 +10,7 @@ need_fuse
 need tar
 sizes="3000 30000 55000 65000 80000 110000 140000 180000 250000 300000 700000"
 
-# faults FOLDER: a line for each size: size, page faults for 100 files read after others.
+# faults DIRECTORY: a line for each size: size, page faults for 100 files read after others.
 faults() {
 	local size
 	for size in $sizes; do

@@ -36,7 +36,7 @@ make_archives() {
 		"two archives of the same size"
 }
 
-# Two folders, of which others may write to one, with both archives and no index.
+# Two directories, of which others may write to one, with both archives and no index.
 fresh() {
 	rm -rf "$own" "$shared"
 	mkdir -m 700 "$own"
@@ -124,7 +124,7 @@ copied() {
 	named_copy
 	cp -p "$own/v.tar.gidx" "$shared"
 	chmod 1777 "$shared"
-	unfit "$shared/v.tar" "a copy, in a folder with the sticky bit"
+	unfit "$shared/v.tar" "a copy, in a directory with the sticky bit"
 	chmod 755 "$shared"
 	fits "$shared/v.tar" "a copy, where nobody else may write"
 	mv "$shared/v.tar" "$shared/n.tar"
@@ -136,7 +136,7 @@ copied() {
 	index_elsewhere
 }
 
-# let_write UID FOLDER: as setfacl -m u:UID:rwx does
+# let_write UID DIRECTORY: as setfacl -m u:UID:rwx does
 let_write() {
 	"$python" -c '
 import os, struct, sys
@@ -146,7 +146,7 @@ os.setxattr(sys.argv[2], "system.posix_acl_access", struct.pack("<I", 2) +
             b"".join(struct.pack("<HHI", *entry) for entry in entries))' "$1" "$2"
 }
 
-# The folder that counts is the index's.
+# The directory that counts is the index's.
 index_elsewhere() {
 	mv "$shared/n.tar.gidx" "$own/n.gidx"
 	ln -s "$own/n.gidx" "$shared/n.tar.gidx"
@@ -168,10 +168,10 @@ index_elsewhere() {
 	fi
 	if is_root; then
 		chown 65534 "$own"
-		unfit "$shared/n.tar" "the folder is somebody else's"
+		unfit "$shared/n.tar" "the directory is somebody else's"
 		chown 0 "$own"
 	else
-		skip "only root gives a folder away" "the folder is somebody else's"
+		skip "only root gives a directory away" "the directory is somebody else's"
 	fi
 }
 
@@ -193,7 +193,7 @@ renamed() {
 	fits "$shared/n.tar" "made by a symbolic link"
 }
 
-# Without inode numbers the name decides; or the folder.
+# Without inode numbers the name decides; or the directory.
 of_0_1() {
 	fresh
 	index "$shared/v.tar"
@@ -350,7 +350,7 @@ renamed_of_0_1() {
 	unfit "$shared/r.tar" "an index of 0.1, renamed with its archive"
 	chmod go-w "$shared" && "$granary" index --renew "$shared" >"$work/said" 2>&1 &&
 		chmod g+w "$shared"
-	is $? 0 "an index of 0.1, renamed: all of a folder at once" || diag "$(cat "$work/said")"
+	is $? 0 "an index of 0.1, renamed: all of a directory at once" || diag "$(cat "$work/said")"
 	fits "$shared/r.tar" "an index of 0.1, renamed and then renewed"
 }
 
@@ -390,11 +390,11 @@ not_renewed() {
 	"$forge" --as-0.1 "$shared/d/v.tar.gidx"
 	"$forge" "$shared/d/v.tar.gidx" v.tar ..//r
 	"$granary" index --renew "$shared" >"$work/said" 2>&1
-	is $? 3 "renew: a name that leads to another folder"
+	is $? 3 "renew: a name that leads to another directory"
 	grep -q "d/v.tar.gidx: its list of sources makes no sense" "$work/said"
 	ok $? "renew: what it leads to is not opened" || diag "$(cat "$work/said")"
 	"$granary" index --renew "$work/none" >"$work/said" 2>&1
-	is $? 2 "renew: no folder"
+	is $? 2 "renew: no directory"
 }
 
 make_archives

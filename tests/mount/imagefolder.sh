@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # granary-test: address
 # An unmodified torchvision ImageFolder with workers reads a mount as it reads
-# the folder: the same classes, the same tensors, in the same order.
+# the directory: the same classes, the same tensors, in the same order.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
 need_fuse
@@ -18,7 +18,7 @@ check "images made" "$python" "$fixtures/make-image-tree" --classes 7 --images 3
 tar -C "$work/tree" -cf "$work/tree.tar" .
 wanted=$(report "$work/tree" 2)
 like=$(printf '%s\n' "$wanted" | grep -c '^images 210$')
-is "$like" 2 "the folder itself: two epochs of 210 images"
+is "$like" 2 "the directory itself: two epochs of 210 images"
 if mount_ok "mounted" "$work/tree.tar" "$mnt"; then
 	is "$(report "$mnt" 2)" "$wanted" "two epochs: the same tensors in the same order"
 	umount_ok "$mnt"

@@ -45,9 +45,9 @@ class_indexes() {
 	"$python" -c '
 import sys
 from torchvision.datasets import ImageFolder
-folder = ImageFolder(sys.argv[1])
-assert folder.classes == ["%02d" % i for i in range(12)], folder.classes
-for path, index in folder.samples:
+directory = ImageFolder(sys.argv[1])
+assert directory.classes == ["%02d" % i for i in range(12)], directory.classes
+for path, index in directory.samples:
     assert int(path.split("/")[-2]) == index, (path, index)' "$1"
 }
 
@@ -64,7 +64,7 @@ one_file() {
 tensors() {
 	check "all for train: written" write all --val-each 0 --splits train
 	mount_ok "all for train: mounted" "$work/all.h5" "$mnt" || return
-	check "an epoch: the same tensors and labels as from the folder" \
+	check "an epoch: the same tensors and labels as from the directory" \
 		"$python" "$scripts/imagefolder.py" --any-names "$mnt/train" "$images"
 	umount_ok "$mnt"
 }
@@ -200,7 +200,7 @@ for name, some in heads.items():
 	is "$("$granary" ls "$work/mixed-types.h5" train 2>/dev/null | xargs)" "train/0 train/1 train/more" \
 		"a group without anything to show is no class"
 	is "$("$granary" ls -o view=tree "$work/mixed-types.h5" train 2>/dev/null | xargs)" \
-		"train/images train/meta train/more" "with view=tree it is a folder"
+		"train/images train/meta train/more" "with view=tree it is a directory"
 }
 
 make_images

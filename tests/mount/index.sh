@@ -12,12 +12,12 @@ index=$archive.gidx
 
 make_archives() {
 	local i
-	mkdir -p "$archives" "$work/tree/folder" "$work/set"
+	mkdir -p "$archives" "$work/tree/directory" "$work/set"
 	for i in 1 2 3 4 5 6 7 8 9; do
-		head -c $((i * 1000)) /dev/urandom >"$work/tree/folder/$i"
+		head -c $((i * 1000)) /dev/urandom >"$work/tree/directory/$i"
 	done
-	ln "$work/tree/folder/1" "$work/tree/folder/link"
-	ln -s folder/1 "$work/tree/symlink"
+	ln "$work/tree/directory/1" "$work/tree/directory/link"
+	ln -s directory/1 "$work/tree/symlink"
 	truncate -s 100000 "$work/tree/hole"
 	echo x >>"$work/tree/hole"
 	tar --sparse --format=pax -C "$work/tree" -cf "$archive" .
@@ -39,7 +39,7 @@ served() {
 	shift
 	mount_ok "$description: mounted" "$@" "$archive" "$mnt" || return
 	check "$description: the tree is right" \
-		compare --no-folder-attributes "$work/tree" "$mnt"
+		compare --no-directory-attributes "$work/tree" "$mnt"
 	umount_ok "$mnt" "$description: unmounted"
 }
 
@@ -71,7 +71,7 @@ beside_a_set() {
 		is "$(cat "$mnt/file-$i")" "$i" "set: shard $i"
 	done
 	umount_ok "$mnt"
-	is "$(find "$work/set" -name '*.gidx' | wc -l)" 1 "set: one index, in the shards' folder"
+	is "$(find "$work/set" -name '*.gidx' | wc -l)" 1 "set: one index, in the shards' directory"
 	rm "$work/set"/*.gidx
 }
 
@@ -118,11 +118,11 @@ rejected_when_changed() {
 	local before
 	served "before the change"
 	before=$(stamp "$index")
-	echo new >"$work/tree/folder/new"
+	echo new >"$work/tree/directory/new"
 	tar --sparse --format=pax -C "$work/tree" -cf "$archive" .
 	mount_ok "changed: mounted" "$archive" "$mnt" || return
 	check "changed: the tree is the new one" \
-		compare --no-folder-attributes "$work/tree" "$mnt"
+		compare --no-directory-attributes "$work/tree" "$mnt"
 	check "changed: the log says why the index is rejected" log_says 'gidx'
 	umount_ok "$mnt"
 	[ "$(stamp "$index")" != "$before" ]
@@ -150,7 +150,7 @@ said_once() {
 }
 
 rejected_by_options() {
-	mount_ok "other options: mounted" -o subdir=folder "$archive" "$mnt" || return
+	mount_ok "other options: mounted" -o subdir=directory "$archive" "$mnt" || return
 	is "$(find "$mnt" -type f | wc -l)" 11 "other options: the tree is that of the options"
 	umount_ok "$mnt"
 	served "the first options again"
@@ -161,13 +161,13 @@ bind_read_only() {
 }
 
 # Read-only for root too: a read-only bind mount.
-read_only_folder() {
+read_only_directory() {
 	at_exit umount "$archives"
-	check "a read-only folder" bind_read_only "$archives" || return
-	served "read-only folder"
+	check "a read-only directory" bind_read_only "$archives" || return
+	served "read-only directory"
 	is "$(find "$XDG_CACHE_HOME/granaryfs" -type f | wc -l)" 1 \
-		"read-only folder: the index is in \$XDG_CACHE_HOME/granaryfs"
-	served "read-only folder again"
+		"read-only directory: the index is in \$XDG_CACHE_HOME/granaryfs"
+	served "read-only directory again"
 	rm -r "$XDG_CACHE_HOME"
 	touch "$work/a-file"
 	XDG_CACHE_HOME=$work/a-file/none HOME=$work/a-file served "nothing is writable"
@@ -184,7 +184,7 @@ strangers() {
 	mount_ok "a stranger's index: mounted" "$archive" "$mnt" || return
 	check "a stranger's index: the log says so" log_says 'own'
 	check "a stranger's index: the tree is right" \
-		compare --no-folder-attributes "$work/tree" "$mnt"
+		compare --no-directory-attributes "$work/tree" "$mnt"
 	umount_ok "$mnt"
 	[ "$(stamp "$index")" != "$before" ]
 	ok $? "a stranger's index: made again"
@@ -220,7 +220,7 @@ one_of_two_owners() {
 	umount_ok "$mnt"
 }
 
-# A link of a set leads to a file that anybody may read, in a folder where nobody may look.
+# A link of a set leads to a file that anybody may read, in a directory where nobody may look.
 one_behind_a_door() {
 	local made=$work/door/1.tar open_door=644
 	# what is above may be private itself
@@ -232,11 +232,11 @@ one_behind_a_door() {
 	ln -s private/2.tar "$work/door/2.tar"
 	chmod 755 "$work/door" "$work/door/private"
 	(umask 022; "$granary" index "$made" "$work/door/2.tar" >/dev/null)
-	is "$(stat -c %a "$work/door"/*.gidx)" "$open_door" "a set of open folders: its index"
+	is "$(stat -c %a "$work/door"/*.gidx)" "$open_door" "a set of open directories: its index"
 	rm -f "$work/door"/*.gidx
 	chmod 700 "$work/door/private"
 	(umask 022; "$granary" index "$made" "$work/door/2.tar" >/dev/null)
-	is "$(stat -c %a "$work/door"/*.gidx)" 600 "one file in a private folder: the set's index"
+	is "$(stat -c %a "$work/door"/*.gidx)" 600 "one file in a private directory: the set's index"
 }
 
 # A path that was given by mistake may be the dataset itself.
@@ -276,7 +276,7 @@ at_the_same_time() {
 
 # ---- Damage ---------------------------------------------------------------
 
-# read_everything FOLDER: every name and attribute, and the bytes of each file as far
+# read_everything DIRECTORY: every name and attribute, and the bytes of each file as far
 # as a sound one has any: damage may make a hole of terabytes. Errors are allowed,
 # but it must come to an end.
 read_everything() {
@@ -391,8 +391,8 @@ archive_cut_while_mounted() {
 	mount_ok "archive cut: mounted" -o index=off "$archive" "$mnt" || return
 	cp "$archive" "$work/kept.tar"
 	truncate -s 2048 "$archive"
-	refuse "archive cut: a file that is gone cannot be read" cat "$mnt/folder/9"
-	check "archive cut: the log names the file" log_says 'folder/9'
+	refuse "archive cut: a file that is gone cannot be read" cat "$mnt/directory/9"
+	check "archive cut: the log names the file" log_says 'directory/9'
 	check "archive cut: the mount lives" test -e "$mnt/symlink"
 	umount_ok "$mnt" "archive cut: unmounted"
 	cp "$work/kept.tar" "$archive"
@@ -405,7 +405,7 @@ in_memory_on_older_kernels() {
 		"$without" map-shared -- "$granaryfs" -o index=off \
 		"$archive" "$mnt"
 	check "sealed memory, older kernels: the tree is right" \
-		compare --no-folder-attributes "$work/tree" "$mnt"
+		compare --no-directory-attributes "$work/tree" "$mnt"
 	check "sealed memory, older kernels: unmounted" leave_mount "$mnt"
 	check "sealed memory, older kernels: no process" wait_until 20 no_daemon "$mnt"
 }
@@ -426,10 +426,10 @@ if is_root; then
 	nothing_else_is_replaced
 	one_of_two_owners
 	one_behind_a_door
-	read_only_folder
+	read_only_directory
 	in_memory_on_older_kernels
 else
-	skip "only root can mount a folder read-only and change owners" "places and owners"
+	skip "only root can mount a directory read-only and change owners" "places and owners"
 fi
 interrupted
 finish

@@ -26,7 +26,7 @@ dead=(-e "ENOTCONN,ECONNABORTED")
 drop=()
 is_root && drop=(-r)
 
-memory_folder
+memory_directory
 
 # ---- What is mounted ------------------------------------------------------
 
@@ -52,8 +52,8 @@ make_squashfs() {
 	touch -d @0 "$memory/squashfs/times/1969"
 	"$python" -c '
 import os, sys
-for folder, below, names in os.walk(sys.argv[1], topdown=False):
-    for path in [os.path.join(folder, name) for name in below + names] + [folder]:
+for directory, below, names in os.walk(sys.argv[1], topdown=False):
+    for path in [os.path.join(directory, name) for name in below + names] + [directory]:
         when = int(os.lstat(path).st_mtime_ns // 10**9)
         os.utime(path, (when, when), follow_symlinks=False)' "$memory/squashfs"
 	mksquashfs "$memory/squashfs" "$work/squashfs.packed" -noappend -no-progress \
@@ -261,7 +261,7 @@ without_requests() {
 	told_to_end "killed while nothing is asked"
 }
 
-# Files and folders that were open, half read and half listed, when the server was killed.
+# Files and directories that were open, half read and half listed, when the server was killed.
 open_files() {
 	mounted tar || return
 	exec 8<"$mnt/mixed"

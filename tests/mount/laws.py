@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Datasets for the four laws of labels, in each format.
 
-laws.py write FOLDER   writes each case into FOLDER/FORMAT-LAW-NAME/, and FOLDER/cases: a line
-                       each of folder, status, options, sources, folders with their numbers of
+laws.py write DIRECTORY   writes each case into DIRECTORY/FORMAT-LAW-NAME/, and DIRECTORY/cases: a line
+                       each of directory, status, options, sources, directories with their numbers of
                        files ("train/0:2"), and a part of what is told; "-" is nothing
 laws.py table          prints how many cases there are, a row a format, a column a law
 
@@ -67,7 +67,7 @@ def column():
 for NAME, VALUES in {"is_train": np.array([True, True, False]), "split": [0, 0, 1],
                      "test_mask": np.array([0, 0, 1], "i4")}.items():
     @case("hdf5", "mixed", f"numbers-{NAME}", "0:2 1:1",
-          f"-o labels={NAME} has a folder for each of its values")
+          f"-o labels={NAME} has a directory for each of its values")
     def column_of_numbers(name=NAME, values=VALUES):
         with h5py.File("a.h5", "w") as f:
             f["images"], f["labels"], f[name] = pixels(3), [0, 1, 0], values
@@ -308,7 +308,7 @@ for KIND in ("column", "coded"):
         lambda kind=KIND: fixture(f"split-{kind}.arrow"))
 
 
-@case("arrow", "mixed", "split-numbers", "0:2 1:3", "labels=split has a folder for each of its")
+@case("arrow", "mixed", "split-numbers", "0:2 1:3", "labels=split has a directory for each of its")
 def arrow_split_numbers():
     fixture("split-numbers.arrow")
 
@@ -499,18 +499,18 @@ for KIND, MEMBERS in {
     case("webdataset", "same", KIND, "0:1 1:2", options="sidecars=hide")(wds_same(MEMBERS))
 
 
-# ---- Folders that save_to_disk() wrote ----
+# ---- Directories that save_to_disk() wrote ----
 
-def saved(folder, data, indices=None):
-    os.makedirs(folder)
+def saved(directory, data, indices=None):
+    os.makedirs(directory)
     fixture(data)
-    shutil.move(data, f"{folder}/data-0.arrow")
+    shutil.move(data, f"{directory}/data-0.arrow")
     state = {"_data_files": [{"filename": "data-0.arrow"}]}
     if indices:
         fixture(indices)
-        shutil.move(indices, f"{folder}/indices.arrow")
+        shutil.move(indices, f"{directory}/indices.arrow")
         state["_indices_data_files"] = [{"filename": "indices.arrow"}]
-    with open(f"{folder}/state.json", "w", encoding="utf-8") as out:
+    with open(f"{directory}/state.json", "w", encoding="utf-8") as out:
         json.dump(state, out)
 
 
@@ -552,12 +552,12 @@ def write_all(top):
     os.makedirs(top)
     out = []
     for form, law, name, shows, tells, options, status, sources, write in CASES:
-        folder = f"{top}/{form}-{law}-{name}"
-        os.makedirs(folder)
-        os.chdir(folder)
+        directory = f"{top}/{form}-{law}-{name}"
+        os.makedirs(directory)
+        os.chdir(directory)
         write()
         sources = sources or "a.*" if form != "arrow" else sources or "*.arrow"
-        out.append("\t".join((os.path.basename(folder), str(status), options, sources, shows, tells)))
+        out.append("\t".join((os.path.basename(directory), str(status), options, sources, shows, tells)))
     with open(f"{top}/cases", "w", encoding="utf-8") as file:
         file.write("".join(line + "\n" for line in out))
 

@@ -20,8 +20,8 @@ granary_of() {
 	timeout 60 "$granary" $command -o "$options" $* 2>"$work/said"
 }
 
-# folders OPTIONS SOURCES: "train/0:2", a word for each folder with files
-folders() {
+# directories OPTIONS SOURCES: "train/0:2", a word for each directory with files
+directories() {
 	granary_of "$1" "ls -R --json" "$2" | "$python" -c '
 import collections, json, os, sys
 counts = collections.Counter()
@@ -72,7 +72,7 @@ try_case() {
 	grep -E "^(note|granary)" "$work/info" "$work/said" >"$work/told"
 	follow "$name" "$options" "$sources"
 	[ "$shows" != - ] || return
-	is=$(folders "$options" "$sources")
+	is=$(directories "$options" "$sources")
 	is "$is" "$shows" "$name: shown"
 }
 

@@ -9,9 +9,9 @@ need_fuse
 need tar timeout
 
 make_archive() {
-	mkdir -p "$work/tree/folder"
+	mkdir -p "$work/tree/directory"
 	echo content >"$work/tree/file"
-	head -c 200000 /dev/urandom >"$work/tree/folder/large"
+	head -c 200000 /dev/urandom >"$work/tree/directory/large"
 	tar -C "$work/tree" -cf "$work/t.tar" .
 }
 
@@ -70,7 +70,7 @@ keeps_no_lock() {
 daemon_session() {
 	local pid
 	pid=$(daemon_pids "$mnt" | head -n 1)
-	is "$(readlink "/proc/$pid/cwd")" / "the daemon's folder is /"
+	is "$(readlink "/proc/$pid/cwd")" / "the daemon's directory is /"
 	[ "$(ps -o sid= -p "$pid" | tr -d ' ')" != "$(ps -o sid= -p $$ | tr -d ' ')" ]
 	ok $? "the daemon is in a session of its own"
 }
@@ -153,11 +153,11 @@ signal_when_busy() {
 	local how pid
 	for how in "the file is closed" "a second TERM"; do
 		start "$work/t.tar" "$mnt"
-		exec 8<"$mnt/folder/large"
+		exec 8<"$mnt/directory/large"
 		pid=$(daemon_pids "$mnt")
 		kill -TERM "$pid"
 		check "TERM with a file open: unmounted" wait_until 10 not_mounted "$mnt"
-		cmp -s - "$work/tree/folder/large" <&8
+		cmp -s - "$work/tree/directory/large" <&8
 		ok $? "TERM with a file open: it can be read on"
 		[ "$how" = "a second TERM" ] && kill -TERM "$pid"
 		[ "$how" = "a second TERM" ] || exec 8<&-
@@ -321,11 +321,11 @@ stop_indexer() {
 		import glob, os, signal, sys, time
 		tool, source = sys.argv[1:]
 		def indexers():
-		    for folder in glob.glob("/proc/[0-9]*"):
+		    for directory in glob.glob("/proc/[0-9]*"):
 		        try:
-		            if (os.readlink(folder + "/exe") == tool and source.encode() in
-		                    open(folder + "/cmdline", "rb").read().split(b"\0")):
-		                yield int(folder[6:]), len(os.listdir(folder + "/task"))
+		            if (os.readlink(directory + "/exe") == tool and source.encode() in
+		                    open(directory + "/cmdline", "rb").read().split(b"\0")):
+		                yield int(directory[6:]), len(os.listdir(directory + "/task"))
 		        except OSError:
 		            pass
 		while True:
@@ -458,7 +458,7 @@ descriptor_source() {
 	is $? 0 "/proc/self/fd/N as a source"
 	exec 7<&-
 	is "$(cat "$mnt/file")" content "and it is read after the caller closed it"
-	cmp -s "$work/tree/folder/large" "$mnt/folder/large"
+	cmp -s "$work/tree/directory/large" "$mnt/directory/large"
 	ok $? "in the background too"
 	left "/proc/self/fd"
 }
@@ -486,7 +486,7 @@ archive_removed() {
 	cp "$work/t.tar" "$work/gone.tar"
 	start -o index=off "$work/gone.tar" "$mnt"
 	rm "$work/gone.tar"
-	cmp -s "$work/tree/folder/large" "$mnt/folder/large"
+	cmp -s "$work/tree/directory/large" "$mnt/directory/large"
 	ok $? "a removed archive can still be read"
 	left "a removed archive"
 }

@@ -10,9 +10,9 @@ need tar timeout
 need_python socket
 
 make_archive() {
-	mkdir -p "$work/tree/folder"
+	mkdir -p "$work/tree/directory"
 	echo content >"$work/tree/file"
-	head -c 200000 /dev/urandom >"$work/tree/folder/large"
+	head -c 200000 /dev/urandom >"$work/tree/directory/large"
 	tar -C "$work/tree" -cf "$work/t.tar" .
 	"$granary" index "$work/t.tar" >/dev/null
 }
@@ -113,7 +113,7 @@ log_file() {
 		grep -v -E '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z .*[0-9]+' "$work/the.log"
 	leave_mount "$mnt"
 	check "log=: ended" wait_until 10 no_daemon mnt
-	refuse "log= in a folder that does not exist" \
+	refuse "log= in a directory that does not exist" \
 		start -o log="$work/none/log" "$work/t.tar" "$mnt"
 	check "and then nothing is mounted" gone
 }
@@ -126,9 +126,9 @@ timeout_passes() {
 		return
 	}
 	start -o timeout=1 "$work/t.tar" "$mnt"
-	exec 8<"$mnt/folder/large"
+	exec 8<"$mnt/directory/large"
 	sleep 4 # longer than the timeout
-	cmp -s - "$work/tree/folder/large" <&8
+	cmp -s - "$work/tree/directory/large" <&8
 	ok $? "timeout=1: a file that is open is use"
 	check "timeout=1: still mounted" is_mounted "$mnt"
 	exec 8<&-

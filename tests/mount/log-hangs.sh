@@ -144,7 +144,7 @@ writer_is_ended() {
 	local writer
 	start -o "log=$work/log" "$work/t.tar" "$mnt"
 	writer=$(log_writer "$mnt")
-	is "$(readlink "/proc/$writer/cwd")" / "the writer keeps no folder busy"
+	is "$(readlink "/proc/$writer/cwd")" / "the writer keeps no directory busy"
 	is "$(readlink "/proc/$writer"/fd/* | grep -v '^socket:' | LC_ALL=C sort | tr '\n' ' ')" \
 		"/dev/null $work/log " "it has nothing open but the log and its socket"
 	is "$(awk '/^Cap(Inh|Prm|Eff|Bnd|Amb):/ { print $2 }' "/proc/$writer/status" | sort -u)" \

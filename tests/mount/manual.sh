@@ -82,14 +82,14 @@ installed_links() {
 	is "$("$python" - "$work/root" <<-'EOS'
 		import os, re, sys
 		seen = 0
-		for folder, _, names in os.walk(sys.argv[1]):
+		for directory, _, names in os.walk(sys.argv[1]):
 		    for name in names:
 		        if not name.endswith(".md"):
 		            continue
-		        text = open(os.path.join(folder, name), encoding="utf-8").read()
+		        text = open(os.path.join(directory, name), encoding="utf-8").read()
 		        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
 		            seen += 1
-		            if not os.path.exists(os.path.join(folder, link)):
+		            if not os.path.exists(os.path.join(directory, link)):
 		                print(name, "links to", link)
 		if seen < 20:
 		    print("only", seen, "links")
@@ -186,7 +186,7 @@ kernels() {
 mkdir -p "$work/tree/a" "$work/here"
 echo one >"$work/tree/a/one"
 ln -s a "$work/tree/link"
-cd "$work/here" || bail "no folder"
+cd "$work/here" || bail "no directory"
 tar -C "$work/tree" -cf t.tar .
 pages
 formats

@@ -19,7 +19,7 @@ least() {
 	printf '%s\n' "$@" | sort -n | head -n 1
 }
 
-memory_folder
+memory_directory
 "$fixtures/make-many-tar" "$work/many.tar" "$files" --size 0 --tree "$memory/many" ||
 	bail "no tar"
 check "index" granary index "$work/many.tar"

@@ -113,7 +113,7 @@ no_daemons() {
 	! pgrep -f -- "$work/mnt-"
 }
 
-# The numbers of the files: in order, each once, in its folder.
+# The numbers of the files: in order, each once, in its directory.
 is_right() {
 	[ "$(find "$1" -type f -printf '%P\n' | sort -t- -k2n | cksum)" = "$right" ]
 }
@@ -331,15 +331,15 @@ bind_read_only() {
 	mkdir -p "$2" && mount --bind "$1" "$2" && mount -o remount,bind,ro "$2"
 }
 
-read_only_folder() {
+read_only_directory() {
 	local archive=$work/read-only/long.tar
 	at_exit umount "$work/read-only"
 	bind_read_only "$archives" "$work/read-only" || bail "no bind mount"
 	fresh
 	mount_all 6
-	all_mounted "a read-only folder"
-	is "$(makers)" 1 "a read-only folder: one makes it, in the cache of all"
-	nothing_left "a read-only folder"
+	all_mounted "a read-only directory"
+	is "$(makers)" 1 "a read-only directory: one makes it, in the cache of all"
+	nothing_left "a read-only directory"
 	fresh
 	touch "$work/a-file"
 	XDG_CACHE_HOME=$work/a-file/none HOME=$work/a-file mount_all 3
@@ -378,10 +378,10 @@ something_in_the_way
 if is_root; then
 	stranger
 	nodes_at_once
-	read_only_folder
+	read_only_directory
 	read_only_for_some
 else
-	skip "only root can mount a folder read-only, make namespaces and give files away" "machines and places"
+	skip "only root can mount a directory read-only, make namespaces and give files away" "machines and places"
 fi
 left_over_is_broken
 finish

@@ -20,7 +20,7 @@ make_dataset() {
 		"$h5" || bail "no dataset"
 	"$python" "$abs_top_srcdir/tests/mount/write_maps.py" "$maps/list" "$maps" ||
 		bail "no maps"
-	cd "$maps" || bail "no folder"
+	cd "$maps" || bail "no directory"
 }
 
 # same OPTIONS: what is extracted is the tree.
@@ -36,7 +36,7 @@ listed() {
 }
 
 # Contents for ImageFolder in both splits: the classes of the tree, with their labels.
-image_folder() {
+image_directory() {
 	"$python" -c '
 import sys
 from torchvision.datasets import ImageFolder
@@ -45,16 +45,16 @@ for line in open(sys.argv[2]):
     split, row, label, image = line.split()
     labels[image.split("/")[-2]] = int(label)
 for split in "train", "val":
-    folder = ImageFolder(sys.argv[1] + "/" + split)
-    assert folder.class_to_idx == labels, (folder.class_to_idx, labels)
-    assert len(folder) == sum(l.startswith(split + " ") for l in open(sys.argv[2]))' "$mnt" list
+    directory = ImageFolder(sys.argv[1] + "/" + split)
+    assert directory.class_to_idx == labels, (directory.class_to_idx, labels)
+    assert len(directory) == sum(l.startswith(split + " ") for l in open(sys.argv[2]))' "$mnt" list
 }
 
 # Relative paths, which the daemon cannot resolve: they are open by then.
 the_tree_is_back() {
 	mount_ok "pickled maps: mounted" -o names=train.pkl:val.pkl "$h5" "$mnt" || return
 	check "pickled maps: the tree, byte for byte" diff -r tree "$mnt"
-	check "pickled maps: ImageFolder's classes are the labels" image_folder
+	check "pickled maps: ImageFolder's classes are the labels" image_directory
 	umount_ok "$mnt" "pickled maps: unmounted"
 	check "JSON maps, in another order" same names=val.json:train.json
 	check "a map and an index of classes" same names=val.pkl:train.json,classes=index.json

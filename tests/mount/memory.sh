@@ -67,7 +67,7 @@ listings() {
 	listing_by fuse_readdir cache=2M "without them, if not"
 }
 
-# new_group BYTES: a control group with that limit: its folder in $group. Or fails.
+# new_group BYTES: a control group with that limit: its directory in $group. Or fails.
 new_group() {
 	local at=/sys/fs/cgroup file=memory.max
 	if [ -d $at/memory ]; then at=$at/memory file=memory.limit_in_bytes; fi

@@ -69,8 +69,8 @@ try() {
 	check "$name: unpacked" plain "$1" || return
 	check "$name: GNU tar reads it" tar --numeric-owner -C "$to" -xpf "$work/plain.tar"
 	if mount_ok "$name: mounted" -o index=off "$work/plain.tar" "$mnt"; then
-		# A folder that no member names has the time of the unpacking.
-		check "$name: the same tree" compare --seconds --no-folder-attributes \
+		# A directory that no member names has the time of the unpacking.
+		check "$name: the same tree" compare --seconds --no-directory-attributes \
 			--mode-mask 777 "${owner[@]}" "$to" "$mnt"
 		umount_ok "$mnt" "$name: unmounted"
 	fi

@@ -101,7 +101,7 @@ jsc() {
 	is "$(find "$mnt" -type f -exec sha256sum {} + | cut -c1-64 | sort)" \
 		"$(find "$work/images" -type f -exec sha256sum {} + | cut -c1-64 | sort)" \
 		"jsc: the mount has the same files"
-	is "$(ls "$mnt/train")" "$(printf '%s\n' 0 1 2)" "jsc: in folders of their labels"
+	is "$(ls "$mnt/train")" "$(printf '%s\n' 0 1 2)" "jsc: in directories of their labels"
 	umount_ok "$mnt"
 }
 

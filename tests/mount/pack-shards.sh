@@ -14,7 +14,7 @@ shards() {
 	"$python" "$here/tests/mount/pack_shards.py" "$@"
 }
 
-# A set of its own in a folder of its own: set_in NAME OPTIONS... makes $work/NAME/x-%06d.tar.
+# A set of its own in a directory of its own: set_in NAME OPTIONS... makes $work/NAME/x-%06d.tar.
 set_in() {
 	local where=$work/$1
 	shift
@@ -234,7 +234,7 @@ webdataset() {
 	umount_ok "$mnt"
 	pack --layout webdataset "$work/src" "$work/wds/one.tar" 2>"$work/said"
 	is "$?" 0 "a single file of samples"
-	check "what is in no sample is said" grep -q "no class's folder" "$work/said"
+	check "what is in no sample is said" grep -q "no class's directory" "$work/said"
 	mkdir -p "$work/flat"
 	echo x >"$work/flat/x.jpg"
 	mkdir "$work/parts" && cp -a "$work/src/c1" "$work/parts/train"
@@ -242,7 +242,7 @@ webdataset() {
 		pack --layout webdataset "$work/parts" "$work/wds/parts.tar"
 	pack --layout webdataset --force "$work/parts" "$work/wds/parts.tar" 2>"$work/said"
 	check "parts of a dataset that are taken for classes" grep -q "train and val" "$work/said"
-	refused 3 "no samples" "a folder without classes" \
+	refused 3 "no samples" "a directory without classes" \
 		pack --layout webdataset "$work/flat" "$work/wds/flat.tar"
 }
 

@@ -26,7 +26,7 @@ round_trip() {
 		compare --xattrs --ignore-special "$work/odd" "$work/gnu"
 	check "Python's tarfile reads it" "$python" "$here/tests/mount/read_tar.py" \
 		"$work/odd.tar" "$work/odd"
-	# of a mount nothing is executed as another user, and folders are not sticky
+	# of a mount nothing is executed as another user, and directories are not sticky
 	mount_ok "it is mounted" "$work/odd.tar" "$mnt"
 	check "the mount is the source" compare --xattrs --ignore-special --mode-mask 0777 \
 		"$work/odd" "$mnt"
@@ -136,19 +136,19 @@ existing() {
 	is "$(cat "$work/place/x.tar")" mine "it is still there"
 	check "--force replaces it" pack --force "$work/small" "$work/place/x.tar"
 	check "a tar is there now" tar -tf "$work/place/x.tar"
-	mkdir "$work/place/folder.tar"
-	refused 1 "folder" "a folder of that name" pack --force "$work/small" "$work/place/folder.tar"
+	mkdir "$work/place/directory.tar"
+	refused 1 "directory" "a directory of that name" pack --force "$work/small" "$work/place/directory.tar"
 	refused 1 "known" "a name that says nothing" pack "$work/small" "$work/place/x.zip"
 	refused 1 "pattern" "shards of one file" pack --shards 3 "$work/small" "$work/place/y.tar"
 	refused 1 "says how it is compressed" "a compressed tar that is not called so" \
 		pack --compress zstd "$work/small" "$work/place/y.tar"
-	refused 2 "name the folder" "a source that is not there" \
+	refused 2 "name the directory" "a source that is not there" \
 		pack "$work/nothing" "$work/place/y.tar"
 	refused 2 "make it first" "a place that is not there" \
 		pack "$work/small" "$work/nowhere/y.tar"
 	refused 1 "--shuffle" "a seed that is none" \
 		pack --shuffle=-1 "$work/small" "$work/place/y.tar"
-	is "$(names_in "$work/place")" "folder.tar x.tar x.tar.gidx " "nothing else was made"
+	is "$(names_in "$work/place")" "directory.tar x.tar x.tar.gidx " "nothing else was made"
 }
 
 within_itself() {
@@ -156,7 +156,7 @@ within_itself() {
 	(cd "$work/self" && pack . x.tar) || bail "not packed"
 	touch "$work/self/.x.tar.part"
 	(cd "$work/self" && pack --force . x.tar)
-	ok $? "into the folder that is packed, twice"
+	ok $? "into the directory that is packed, twice"
 	is "$(tar -tf "$work/self/x.tar" | sort | tr '\n' ' ')" \
 		"./ a/ a/b/ a/b/two a/one b-link large " "it does not pack itself"
 }
@@ -227,7 +227,7 @@ changing() {
 	wait "$grower" 2>/dev/null
 }
 
-# A file that comes when its folder has been listed. A FIFO in the place of a file that was
+# A file that comes when its directory has been listed. A FIFO in the place of a file that was
 # listed would not be waited for: so it is a large one that takes its time.
 added() {
 	local where=$work/added pid
@@ -284,7 +284,7 @@ killed() {
 
 kills() {
 	# in memory, where nothing waits for a disk
-	memory_folder
+	memory_directory
 	pack --no-index "$work/odd" "$work/whole.tar" 2>/dev/null || bail "not packed"
 	killed KILL
 	killed TERM

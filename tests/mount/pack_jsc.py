@@ -18,9 +18,9 @@ import numpy as np
 def source_files(root):
     """{path from the root: bytes} of every file."""
     found = {}
-    for folder, _, names in os.walk(root):
+    for directory, _, names in os.walk(root):
         for name in names:
-            path = os.path.join(folder, name)
+            path = os.path.join(directory, name)
             with open(path, "rb") as file:
                 found[os.path.relpath(path, root)] = file.read()
     return found

@@ -12,7 +12,7 @@ refused() {
 	check "$description: it says so" grep -qF -- "$words" "$work/said"
 }
 
-# names_in FOLDER: all, the hidden ones too.
+# names_in DIRECTORY: all, the hidden ones too.
 names_in() {
 	find "$1" -mindepth 1 -printf '%f\n' | sort | tr '\n' ' '
 }

@@ -37,9 +37,9 @@ def members(path):
 
 def files_of(root):
     found = {}
-    for folder, _, names in os.walk(root):
+    for directory, _, names in os.walk(root):
         for name in names:
-            path = os.path.join(folder, name)
+            path = os.path.join(directory, name)
             with open(path, "rb") as file:
                 found[os.path.relpath(path, root)] = file.read()
     return found

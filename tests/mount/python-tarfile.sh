@@ -7,11 +7,11 @@
 need_fuse
 need_python tarfile
 writer=$abs_top_srcdir/tests/mount/write_tars.py
-args=(--no-folder-attributes --ignore-special)
+args=(--no-directory-attributes --ignore-special)
 is_root || args+=(--no-owner)
 
-# The members carry no times for links, and folders that no member names have
-# none at all: the trees are compared without folders' attributes.
+# The members carry no times for links, and directories that no member names have
+# none at all: the trees are compared without directories' attributes.
 same_tree() {
 	local name=$1 options=()
 	case $name in

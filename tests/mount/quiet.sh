@@ -66,7 +66,7 @@ paused_times() {
 	[ "$(grep -c '^paused' "$work/epochs")" -ge "$1" ]
 }
 
-image_folder() {
+image_directory() {
 	local images=600 epoch pid before changes
 	"$python" "$fixtures/make-image-tree" --classes 6 --images $((images / 6)) "$work/images"
 	tar -C "$work/images" -cf "$work/images.tar" .
@@ -111,5 +111,5 @@ if enough_memory; then
 else
 	skip "not enough memory for $files files of $size bytes" "second pass is quiet"
 fi
-image_folder
+image_directory
 finish

@@ -107,13 +107,13 @@ some_of() {
 		head -n "$1"
 }
 
-# Neither ten files nor all of one folder are an epoch.
+# Neither ten files nor all of one directory are an epoch.
 begins_with_an_epoch() {
 	mount_it "cache=2G" || return
 	some_of 10 | xargs -d '\n' cat >"$work/some"
-	refuse "a folder is searched" grep -q -r "never written" "$mnt/7"
+	refuse "a directory is searched" grep -q -r "never written" "$mnt/7"
 	check "its reads are noted" wait_until 20 is_noted $((files / 10 * size))
-	is "$(counter sweep_target)" 0 "find, ten cats and grep -r of a folder begin no sweep"
+	is "$(counter sweep_target)" 0 "find, ten cats and grep -r of a directory begin no sweep"
 	at_most "$(counter source_read_bytes)" $((files * size / 2)) "and most is not read"
 	some_of 256 | xargs -d '\n' cat >"$work/some"
 	check "256 files in random order do" wait_until 60 swept

@@ -37,9 +37,9 @@ def main():
             assert member.name not in seen, member.name
             seen.add(member.name)
     wanted = {"."}
-    for folder, folders, files in os.walk(root):
-        for entry in folders + files:
-            path = os.path.join(folder, entry)
+    for directory, directories, files in os.walk(root):
+        for entry in directories + files:
+            path = os.path.join(directory, entry)
             if not stat.S_ISFIFO(os.lstat(path).st_mode):
                 wanted.add(os.path.relpath(path, root))
     assert seen == wanted, seen ^ wanted

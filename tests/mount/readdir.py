@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads a folder through libc: sorted names, and offsets that stay.
+"""Reads a directory through libc: sorted names, and offsets that stay.
 
-Usage: readdir.py FOLDER. Seeks back to every tenth offset that telldir gave
+Usage: readdir.py DIRECTORY. Seeks back to every tenth offset that telldir gave
 and must find the same names from there on.
 """
 import ctypes

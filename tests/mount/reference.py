@@ -23,13 +23,13 @@ SECONDS = 20
 ADDRESS_SPACE = 4 << 30
 
 
-def folder_files(root):
+def directory_files(root):
     """{relative path: bytes} of all regular files."""
     found = {}
     root = os.fsencode(root)
-    for folder, _, names in os.walk(root):
+    for directory, _, names in os.walk(root):
         for name in names:
-            path = os.path.join(folder, name)
+            path = os.path.join(directory, name)
             if os.path.isfile(path) and not os.path.islink(path):
                 with open(path, "rb") as file:
                     found[os.path.relpath(path, root)] = file.read()
@@ -53,23 +53,23 @@ class Squashfs(Packed):
 
     def __init__(self, path, tree):
         super().__init__(path)
-        self.files = folder_files(tree)
+        self.files = directory_files(tree)
         inodes = int.from_bytes(self.data[64:72], "little")
         self.regions = [(96, inodes)]
 
     def read(self, path):
-        folder = tempfile.mkdtemp(dir=os.path.dirname(path))
+        directory = tempfile.mkdtemp(dir=os.path.dirname(path))
         try:
             done = subprocess.run(
-                ["unsquashfs", "-n", "-q", "-p", "1", "-no-xattrs", "-d", folder + "/tree",
+                ["unsquashfs", "-n", "-q", "-p", "1", "-no-xattrs", "-d", directory + "/tree",
                  path], capture_output=True, timeout=SECONDS, check=False)
             if done.returncode not in (0, 2):
                 return None
-            return folder_files(folder + "/tree")
+            return directory_files(directory + "/tree")
         except subprocess.TimeoutExpired:
             return None
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(directory, ignore_errors=True)
 
 
 # ---- HDF5 ------------------------------------------------------------------
@@ -180,7 +180,7 @@ class Hdf5(Packed):
 
     def __init__(self, path, tree):
         super().__init__(path)
-        self.files = folder_files(tree) if tree else self.read(path)
+        self.files = directory_files(tree) if tree else self.read(path)
         self.regions = data_regions(path)
         self.superblock = OLD_SUPERBLOCK if self.data[8] < 2 else NEW_SUPERBLOCK
 

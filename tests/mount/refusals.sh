@@ -86,7 +86,7 @@ root() {
 }
 
 # In namespaces of their own: a mount there would be in everybody's way.
-system_folders() {
+system_directories() {
 	local place
 	for place in / /proc /sys /dev /..; do
 		# timeout must not be process 1: that of coreutils 9.10 gives up then
@@ -119,5 +119,5 @@ else
 fi
 root
 wrong_labels
-system_folders
+system_directories
 finish

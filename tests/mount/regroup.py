@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """ILSVRC in small: a tree with a flat val/, its maps, and what a mount should show.
 
-Usage: regroup.py make FOLDER       writes tree/, want/, numbers/ and maps/
-       regroup.py check MOUNT FOLDER  the ImageFolders of MOUNT have the labels of FOLDER/maps
+Usage: regroup.py make DIRECTORY       writes tree/, want/, numbers/ and maps/
+       regroup.py check MOUNT DIRECTORY  the ImageFolders of MOUNT have the labels of DIRECTORY/maps
 
-In want/ val/ has the wnids' folders, in numbers/ those of their ranks. Links in tree/ lead
+In want/ val/ has the wnids' directories, in numbers/ those of their ranks. Links in tree/ lead
 to files of val/; in want/ they lead to the same ones.
 """
 import csv
@@ -28,14 +28,14 @@ def put(source, path, mtime):
     os.utime(path, (mtime, mtime))
 
 
-def images(folder):
+def images(directory):
     """11 classes of 4 images: two to train, two to validate."""
     subprocess.run([sys.executable, FIXTURES + "/make-image-tree", "--classes", "11",
-                    "--images", "4", "--size", "24", folder], check=True)
-    for label, name in enumerate(sorted(os.listdir(folder))):
-        files = sorted(os.listdir(os.path.join(folder, name)))
+                    "--images", "4", "--size", "24", directory], check=True)
+    for label, name in enumerate(sorted(os.listdir(directory))):
+        files = sorted(os.listdir(os.path.join(directory, name)))
         for i, file in enumerate(files):
-            yield label, i, os.path.join(folder, name, file)
+            yield label, i, os.path.join(directory, name, file)
 
 
 def make_trees(top):
@@ -52,8 +52,8 @@ def make_trees(top):
         name = "ILSVRC2012_val_%08d" % (1 + (label * 2 + i - 2) * 13 % 22)
         assert name not in val
         val[name] = label
-        for tree, folder in ("tree", ""), ("want", wnid), ("numbers", "%02d" % label):
-            put(source, os.path.join(top, tree, "val", folder, name + ".JPEG"),
+        for tree, directory in ("tree", ""), ("want", wnid), ("numbers", "%02d" % label):
+            put(source, os.path.join(top, tree, "val", directory, name + ".JPEG"),
                 10 ** 9 + 100 + label)
             put(source, os.path.join(top, tree, "test/%s.JPEG" % name.replace("val", "test")),
                 10 ** 9 + 7)
@@ -63,9 +63,9 @@ def make_trees(top):
 
 def make_links(top, val):
     name = "ILSVRC2012_val_00000003"
-    for tree, folder in (("tree", ""), ("want", WNIDS[val[name]] + "/"),
+    for tree, directory in (("tree", ""), ("want", WNIDS[val[name]] + "/"),
                          ("numbers", "%02d/" % val[name])):
-        path = "val/%s%s.JPEG" % (folder, name)
+        path = "val/%s%s.JPEG" % (directory, name)
         os.symlink(path, os.path.join(top, tree, "one.JPEG"))
         os.symlink("../../" + path, os.path.join(top, tree, "train", WNIDS[0], "two.JPEG"))
         os.symlink("val", os.path.join(top, tree, "validation"))
@@ -73,30 +73,30 @@ def make_links(top, val):
 
 
 def make_maps(top, train, val):
-    folder = os.path.join(top, "maps")
-    os.mkdir(folder)
+    directory = os.path.join(top, "maps")
+    os.mkdir(directory)
     full = {PREFIX + "val/%s.JPEG" % k: v for k, v in val.items()}
     for name, data in ("train", train), ("val", full):
         for protocol in 0, 2, 4:
-            with open("%s/%s-%d.pkl" % (folder, name, protocol), "wb") as f:
+            with open("%s/%s-%d.pkl" % (directory, name, protocol), "wb") as f:
                 pickle.dump(data, f, protocol=protocol)
-    with open(folder + "/val.json", "w") as f:
+    with open(directory + "/val.json", "w") as f:
         json.dump(full, f)
-    with open(folder + "/LOC_val_solution.csv", "w", newline="") as f:
+    with open(directory + "/LOC_val_solution.csv", "w", newline="") as f:
         rows = csv.writer(f)
         rows.writerow(["ImageId", "PredictionString"])
         rows.writerows([k, "%s 12 33 100 200 " % WNIDS[v]] for k, v in val.items())
-    with open(folder + "/LOC_synset_mapping.txt", "w") as f:
+    with open(directory + "/LOC_synset_mapping.txt", "w") as f:
         f.writelines("%s tench, Tinca tinca %d\n" % (w, i) for i, w in enumerate(WNIDS))
-    with open(folder + "/imagenet_class_index.json", "w") as f:
+    with open(directory + "/imagenet_class_index.json", "w") as f:
         json.dump({str(i): [w, "tench"] for i, w in enumerate(WNIDS)}, f)
 
     class Call:
         def __reduce__(self):
             return os.mkdir, (os.path.join(top, "called"),)
-    with open(folder + "/calls.pkl", "wb") as f:
+    with open(directory + "/calls.pkl", "wb") as f:
         pickle.dump({"val/ILSVRC2012_val_00000003.JPEG": Call()}, f)
-    with open(folder + "/other.csv", "w") as f:
+    with open(directory + "/other.csv", "w") as f:
         f.write("a.JPEG,1\nb.JPEG,2\n")
 
 
@@ -113,12 +113,12 @@ def check(mount, top):
     from torchvision.datasets import ImageFolder
     with open(top + "/maps/val-4.pkl", "rb") as f:
         labels = {os.path.basename(k): v for k, v in pickle.load(f).items()}
-    folder, train = ImageFolder(mount + "/val"), ImageFolder(mount + "/train")
-    assert folder.class_to_idx == train.class_to_idx, folder.classes
-    assert len(folder) == len(labels) == 22, len(folder)
-    for path, label in folder.samples:
+    directory, train = ImageFolder(mount + "/val"), ImageFolder(mount + "/train")
+    assert directory.class_to_idx == train.class_to_idx, directory.classes
+    assert len(directory) == len(labels) == 22, len(directory)
+    for path, label in directory.samples:
         assert labels[os.path.basename(path)] == label, path
-    assert folder[0][0].size, "it opens"
+    assert directory[0][0].size, "it opens"
 
 
 if sys.argv[1] == "make":

@@ -11,7 +11,7 @@ need tar mksquashfs
 need_python PIL torchvision
 set=$work/set
 maps=$set/maps
-args=(--no-owner --seconds --no-folder-attributes)
+args=(--no-owner --seconds --no-directory-attributes)
 
 make_sources() {
 	mkdir "$set" && "$python" "$abs_top_srcdir/tests/mount/regroup.py" make "$set" &&
@@ -68,7 +68,7 @@ whole_trees() {
 			-o names="$maps/LOC_val_solution.csv" "$work/$source"
 		regrouped "$source, two pickles" "$set/want" \
 			-o names="$maps/train-4.pkl:$maps/val-2.pkl" "$work/$source"
-		# one number a class, and one folder below train/
+		# one number a class, and one directory below train/
 		regrouped "$source, JSON alone" "$set/want" -o names="$maps/val.json" \
 			"$work/$source"
 		regrouped "$source, not asked for" "$set/tree" "$work/$source"
@@ -146,7 +146,7 @@ bare_ids() {
 	umount_ok "$mnt" "paths: unmounted"
 }
 
-# Two tars without folders, of two splits by their names.
+# Two tars without directories, of two splits by their names.
 two_splits() {
 	local d=$work/splits
 	mkdir -p "$d/n1"
@@ -157,17 +157,17 @@ two_splits() {
 	printf 'v_1,n1\n' >"$maps/v.csv"
 	mount_ok "two splits: mounted" -o "names=$maps/v.csv" "$work"/img_{train,val}.tar \
 		"$mnt" || return
-	warned "files of 'train' and of 'val', as the sources' names say, are in one folder"
+	warned "files of 'train' and of 'val', as the sources' names say, are in one directory"
 	umount_ok "$mnt" "two splits: unmounted"
 	"$granary" info -o "names=$maps/v.csv" "$work"/img_{train,val}.tar >"$work/said" 2>&1
 	grep -q "^note *names=: files of 'train' and of 'val'.*'/n1/' (1 such); mount" "$work/said"
 	ok $? "two splits: info says so" || diag "$(cat "$work/said")"
 	"$granary" info -o "names=$maps/val-4.pkl" "$work"/{train,val}.tar >"$work/said" 2>&1
-	is "$(grep -c "as the sources' names say" "$work/said")" 0 "not of folders that are apart"
+	is "$(grep -c "as the sources' names say" "$work/said")" 0 "not of directories that are apart"
 }
 
 # A table of some of the files only.
-part_of_a_folder() {
+part_of_a_directory() {
 	head -n 20 "$maps/LOC_val_solution.csv" >"$maps/part.csv"
 	mount_ok "a part: mounted" -o "names=$maps/part.csv" "$work/val.tar" "$mnt" || return
 	warned "names=: 3 files have no name in it ('ILSVRC2012_val_"
@@ -188,6 +188,6 @@ not_in_a_tree
 parts
 maps_that_do_not_fit
 bare_ids
-part_of_a_folder
+part_of_a_directory
 two_splits
 finish

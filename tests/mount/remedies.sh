@@ -4,7 +4,7 @@
 # A file that is no packed dataset is refused with a command, and that command works: it is
 # run as it stands in the sentence, and its output shows the same files. Formats whose tools
 # no package brings are tests of the sentence only (tests/format/test_signature.c,
-# tests/unit/source/test_folder.c).
+# tests/unit/source/test_directory.c).
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
 need_built hdf5 squashfs
@@ -31,11 +31,11 @@ told() {
 # comes after the first one in the sentence.
 follow() {
 	told "$1" "$2"
-	rm -rf folder
+	rm -rf directory
 	check "$1: the command works" bash -c "$2"
 	[ -z "${4:-}" ] || { told "$1" "$4" && check "$1: so does the next" bash -c "$4"; }
 	shows "$1" "$3"
-	rm -rf folder packed.tar unpacked
+	rm -rf directory packed.tar unpacked
 }
 
 # shows NAME SOURCE...
@@ -86,10 +86,10 @@ arrays() {
 	is "$("$python" -c 'import numpy, sys; print(numpy.load(sys.argv[1]).tolist())' \
 		"$mnt/v.npy")" "[1, 2, 3]" "t.nc: the array"
 	umount_ok "$mnt" "t.nc: unmounted"
-	rm -rf folder packed.tar
+	rm -rf directory packed.tar
 }
 
-folders() {
+directories() {
 	local name
 	cp -r "$work/tree" images
 	follow images "granary pack 'images' 'images.tar'" images.tar
@@ -114,10 +114,10 @@ folders() {
 }
 
 make_tree
-cd "$work/here" || bail "no folder"
+cd "$work/here" || bail "no directory"
 compressed
 archives
 lists
 arrays
-folders
+directories
 finish

@@ -323,16 +323,16 @@ stop_indexer() {
 		words = sys.argv[1].encode(), b"--for-mount"
 		while True:
 		    stopped = []
-		    for folder in glob.glob("/proc/[0-9]*"):
+		    for directory in glob.glob("/proc/[0-9]*"):
 		        try:
-		            line = open(folder + "/cmdline", "rb").read()
-		            status = open(folder + "/status").read()
+		            line = open(directory + "/cmdline", "rb").read()
+		            status = open(directory + "/status").read()
 		        except OSError:
 		            continue
 		        blocked = int(status.split("SigBlk:")[1].split()[0], 16)
 		        if all(word in line for word in words) and blocked & 1 << signal.SIGTERM - 1:
-		            os.kill(int(folder[6:]), signal.SIGSTOP)
-		            stopped.append(folder[6:])
+		            os.kill(int(directory[6:]), signal.SIGSTOP)
+		            stopped.append(directory[6:])
 		    if stopped:
 		        print(*stopped)
 		        sys.exit()

@@ -162,7 +162,7 @@ refuses_others_archives() {
 	server_is "root's server" "$mnt" 0 0 "$(own_groups)"
 	left "root without user="
 	is "$(find "$work/ones" -name 'twos.tar.gidx*')" "" \
-		"root's indexer writes into no folder of another user's"
+		"root's indexer writes into no directory of another user's"
 	is "$(find "$XDG_CACHE_HOME" -name 'twos.tar-*.gidx' -user 0 | wc -l)" 1 \
 		"but into its own cache"
 }
@@ -265,13 +265,13 @@ stop_indexer() {
 		import glob, os, signal, sys, time
 		tool, source = sys.argv[1:]
 		while True:
-		    for folder in glob.glob("/proc/[0-9]*"):
+		    for directory in glob.glob("/proc/[0-9]*"):
 		        try:
-		            if (os.readlink(folder + "/exe") == tool and
-		                    len(os.listdir(folder + "/task")) > 3 and source.encode() in
-		                    open(folder + "/cmdline", "rb").read().split(b"\0")):
-		                os.kill(int(folder[6:]), signal.SIGSTOP)
-		                print(folder[6:])
+		            if (os.readlink(directory + "/exe") == tool and
+		                    len(os.listdir(directory + "/task")) > 3 and source.encode() in
+		                    open(directory + "/cmdline", "rb").read().split(b"\0")):
+		                os.kill(int(directory[6:]), signal.SIGSTOP)
+		                print(directory[6:])
 		                sys.exit()
 		        except OSError:
 		            pass
@@ -322,10 +322,10 @@ make_witness() {
 	cat >"$work/witness/granary" <<-EOS
 		#!$python -IS
 		import ctypes, os, sys, time
-		folder = "$work/ones/"
+		directory = "$work/ones/"
 		getauxval = ctypes.CDLL(None).getauxval
 		getauxval.restype = ctypes.c_ulong
-		with open(folder + "seen.new", "w") as out:
+		with open(directory + "seen.new", "w") as out:
 		    ids = os.getresuid() + os.getresgid()
 		    print("ids", *ids, file=out)
 		    print("secure", getauxval(23), file=out)
@@ -334,8 +334,8 @@ make_witness() {
 		    print("pid", os.getpid(), file=out)
 		    for name in sorted(os.environ):
 		        print("variable", name, os.environ[name], file=out)
-		os.rename(folder + "seen.new", folder + "seen")
-		while not os.path.exists(folder + "go"):
+		os.rename(directory + "seen.new", directory + "seen")
+		while not os.path.exists(directory + "go"):
 		    time.sleep(0.01)
 		sys.exit(3)
 	EOS

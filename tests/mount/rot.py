@@ -3,17 +3,17 @@
 
     rot.py tree TREE                 makes files of many sizes
     rot.py hdf5 TREE OUT.h5          the same as datasets in chunks, with lzf
-    rot.py flip GRANARY ARCHIVE TREE FOLDER SHARE
+    rot.py flip GRANARY ARCHIVE TREE DIRECTORY SHARE
                                      one byte of each file, so far into it (0 to 1), where it
                                      is stored; size and times stay. A second time it is as
-                                     before. The tree lies in that folder of the archive
+                                     before. The tree lies in that directory of the archive
     rot.py read TREE MOUNT MOST [small]
                                      from storage, and compares with the tree: prints the
                                      files that have errors. It fails where a byte is another
                                      one, or a file has more than MOST such blocks; small: in
                                      pieces of 4 KiB with O_DIRECT, from the last to the first
-    rot.py verified GRANARY ARCHIVE FOLDER
-                                     prints the files of that folder that are damaged
+    rot.py verified GRANARY ARCHIVE DIRECTORY
+                                     prints the files of that directory that are damaged
 """
 import errno
 import json
@@ -28,8 +28,8 @@ SIZES = (1, 3000, 40000, BLOCK - 1, BLOCK, BLOCK + 1, 300000, 3900001, 6 << 20, 
 
 
 def files(tree: str) -> list[str]:
-    found = [os.path.relpath(os.path.join(folder, name), tree)
-             for folder, _, names in os.walk(tree) for name in names]
+    found = [os.path.relpath(os.path.join(directory, name), tree)
+             for directory, _, names in os.walk(tree) for name in names]
     return sorted(found)
 
 
@@ -67,7 +67,7 @@ def place(granary: str, archive: str, path: str, share: float) -> int:
     sys.exit(f"{path}: byte {at} is stored nowhere")
 
 
-def places(granary: str, archive: str, tree: str, folder: str, share: float) -> list[int]:
+def places(granary: str, archive: str, tree: str, directory: str, share: float) -> list[int]:
     """Those of before where there are any: commands may refuse what is damaged by now."""
     kept = archive + ".places"
     if os.path.exists(kept):
@@ -76,16 +76,16 @@ def places(granary: str, archive: str, tree: str, folder: str, share: float) -> 
         os.unlink(kept)
         return found
     # several files may be in one chunk
-    found = sorted({place(granary, archive, os.path.join(folder, path), share)
+    found = sorted({place(granary, archive, os.path.join(directory, path), share)
                     for path in files(tree)})
     with open(kept, "w") as file:
         json.dump(found, file)
     return found
 
 
-def flip(granary: str, archive: str, tree: str, folder: str, share: float) -> None:
+def flip(granary: str, archive: str, tree: str, directory: str, share: float) -> None:
     before = os.stat(archive)
-    found = places(granary, archive, tree, folder, share)
+    found = places(granary, archive, tree, directory, share)
     with open(archive, "r+b", buffering=0) as file:
         for at in found:
             byte = os.pread(file.fileno(), 1, at)[0]
@@ -136,12 +136,12 @@ def read(tree: str, mount: str, most: int, small: bool) -> None:
             print(path)
 
 
-def verified(granary: str, archive: str, folder: str) -> None:
+def verified(granary: str, archive: str, directory: str) -> None:
     done = subprocess.run([granary, "verify", "-q", "--json", archive], check=False,
                           capture_output=True)
     for path in sorted({finding["path"] for finding in json.loads(done.stdout)["findings"]}):
-        if path.startswith(os.path.join(folder, "d", "")):
-            print(os.path.relpath(path, folder or "."))
+        if path.startswith(os.path.join(directory, "d", "")):
+            print(os.path.relpath(path, directory or "."))
 
 
 def main() -> None:

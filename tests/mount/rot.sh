@@ -14,7 +14,7 @@ rot=$abs_top_srcdir/tests/mount/rot.py
 tree=$work/tree
 
 make_sources() {
-	cd "$work" || bail "no folder"
+	cd "$work" || bail "no directory"
 	"$python" "$rot" tree "$tree" || bail "no tree"
 	tar -C "$tree" --sort=name -cf a.tar d
 	tar -C "$tree" --sort=name -cf inner.tar d
@@ -27,18 +27,18 @@ make_sources() {
 	(cd tree && zip -q0 ../stored.zip d/* && zip -q ../deflate.zip d/*) || bail "no zip"
 }
 
-# flip ARCHIVE FOLDER SHARE
+# flip ARCHIVE DIRECTORY SHARE
 flip() {
 	"$python" "$rot" flip "$granary" "$1" "$tree" "$2" "$3" || bail "$1 is not damaged"
 }
 
-# reads DESCRIPTION FOLDER MOST [small]: the files that have errors, in $work/errors
+# reads DESCRIPTION DIRECTORY MOST [small]: the files that have errors, in $work/errors
 reads() {
 	timeout 120 "$python" "$rot" read "$tree" "$mnt/$2" "${@:3}" >errors 2>said
 	ok $? "$1: no other byte" || diag "$(cat said)"
 }
 
-# rots WHAT ARCHIVE FOLDER MOST OPTIONS SHARE [small]
+# rots WHAT ARCHIVE DIRECTORY MOST OPTIONS SHARE [small]
 rots() {
 	local what="$1, $5, at $6${7:+, $7}"
 	mount_ok "$what: mounted" -o "index=require,$5" "$2" "$mnt" || return
@@ -62,7 +62,7 @@ rots() {
 	umount_ok "$mnt"
 }
 
-# all_ways WHAT ARCHIVE FOLDER MOST
+# all_ways WHAT ARCHIVE DIRECTORY MOST
 all_ways() {
 	check "$1: indexed" "$granary" index -q --checksums "$2"
 	rots "$@" prefetch=off,cache=1M 0.5

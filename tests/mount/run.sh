@@ -176,7 +176,7 @@ refused() {
 		"$work/a.tar:$work/m1" -- echo ran
 }
 
-# The folder of a chroot holds the machine's own folders: it is no part of $work, and
+# The directory of a chroot holds the machine's own directories: it is no part of $work, and
 # nothing in it is removed by its path alone.
 leave_root() {
 	umount -R -l "$1"
@@ -184,7 +184,7 @@ leave_root() {
 	rm -d "$1"/* "$1"
 }
 
-# new_root FOLDER: what programs need, from the machine's own root; the test's folder is /w.
+# new_root DIRECTORY: what programs need, from the machine's own root; the test's directory is /w.
 new_root() {
 	local name
 	at_exit leave_root "$1"
@@ -199,7 +199,7 @@ new_root() {
 	mount --bind /dev/fuse "$1/dev/fuse" && mount --bind "$work" "$1/w"
 }
 
-# chroot_runs FOLDER DESCRIPTION: the command sees the mount, and nobody outside does.
+# chroot_runs DIRECTORY DESCRIPTION: the command sees the mount, and nobody outside does.
 chroot_runs() {
 	timeout 30 chroot "$1" /w/programs/granary run /w/a.tar:/w/m1 -- sh -c \
 		"cat /w/m1/one; grep -c ' /.*/w/m1 ' /proc/$$/mounts; cd /w; pwd" >"$work/seen" 2>&1
@@ -211,10 +211,10 @@ chroot_runs() {
 # programs by their paths outside of it.
 chroots() {
 	local root
-	root=$(mktemp -d) || bail "no folder for a chroot can be made"
+	root=$(mktemp -d) || bail "no directory for a chroot can be made"
 	mount --make-rshared /
 	new_root "$root" || bail "no chroot can be made"
-	chroot_runs "$root" "root in a chroot into a folder"
+	chroot_runs "$root" "root in a chroot into a directory"
 	mount --rbind "$root" "$root"
 	chroot_runs "$root" "root in a chroot into a mount"
 	leave_root "$root"

@@ -126,7 +126,7 @@ who_indexes() {
 	"$granary" index -q --checksums --force "$work/t.tar"
 }
 
-# A stranger's mount, or a folder that looks like one, may hold any text.
+# A stranger's mount, or a directory that looks like one, may hold any text.
 counters() {
 	mkdir -p "$work/like/.granaryfs"
 	echo '{' >"$work/like/.granaryfs/stats.json"
@@ -143,8 +143,8 @@ counters() {
 	done
 }
 
-# A folder of save_to_disk() is read before there is a dataset, and may be anybody's.
-saved_folders() {
+# A directory of save_to_disk() is read before there is a dataset, and may be anybody's.
+saved_directories() {
 	mkdir -p "$work/saved"
 	echo '{' >"$work/saved/state.json"
 	for program in "$granaryfs" "$granary ls" "$granary index"; do
@@ -247,7 +247,7 @@ public_programs
 who_parses
 who_indexes
 counters
-saved_folders
+saved_directories
 descriptors
 same_answers
 secret_places

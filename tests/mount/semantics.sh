@@ -7,7 +7,7 @@
 need_fuse
 need tar getfattr setfattr df stat find
 
-flat=2000 # files in the folder whose listing is tested
+flat=2000 # files in the directory whose listing is tested
 
 make_archive() {
 	local i
@@ -104,7 +104,7 @@ attributes() {
 		"a hard link counts two"
 	is "$(stat -c %i "$mnt/a/file")" "$(stat -c %i "$mnt/a/b/link")" \
 		"both names have one inode number"
-	is "$(stat -c %h "$mnt/a")" 3 "a folder counts its folders"
+	is "$(stat -c %h "$mnt/a")" 3 "a directory counts its directories"
 	is "$(stat -c %h "$mnt")" 5 "the root does too"
 	is "$(readlink "$mnt/a/b/symlink")" ../file "symbolic link"
 	is "$(cat "$mnt/a/b/symlink")" data "read through a symbolic link"
@@ -128,7 +128,7 @@ statfs() {
 }
 
 listings() {
-	check "a folder of $flat: sorted, with offsets that stay" \
+	check "a directory of $flat: sorted, with offsets that stay" \
 		"$python" "$abs_top_srcdir/tests/mount/readdir.py" "$mnt/flat"
 	check "the root: sorted, with offsets that stay" \
 		"$python" "$abs_top_srcdir/tests/mount/readdir.py" "$mnt"
@@ -223,14 +223,14 @@ owner_options() {
 		"$work/t.tar" "$mnt" || return
 	is "$(shown '' %u,%g a/file)" 1234,4321 "uid= and gid="
 	is "$(shown '' %a a/file)" 640 "umask= on a file"
-	is "$(shown '' %a a/b/c)" 710 "umask= on a folder"
+	is "$(shown '' %a a/b/c)" 710 "umask= on a directory"
 	umount_ok "$mnt"
 }
 
 part_options() {
 	mount_ok "mounted with subdir" -o subdir=a/b "$work/t.tar" "$mnt" || return
 	is "$(cd "$mnt" && find . | LC_ALL=C sort | tr '\n' ' ')" \
-		". ./c ./c/deep ./link ./symlink " "subdir= shows that folder as the root"
+		". ./c ./c/deep ./link ./symlink " "subdir= shows that directory as the root"
 	is "$(cat "$mnt/link")" data "subdir=: a hard link to a file outside"
 	umount_ok "$mnt"
 	refuse "subdir= of nothing: refused" "$granaryfs" -o subdir=nothing "$work/t.tar" "$mnt"
@@ -265,8 +265,8 @@ other_users() {
 others_as_permitted() {
 	is "$(as_nobody cat "$mnt/a/file" 2>&1)" data "allow_other: a file for everyone"
 	refuse "allow_other: modes are respected" as_nobody cat "$mnt/private/secret"
-	refuse "allow_other: modes of folders too" as_nobody ls "$mnt/private"
-	refuse "allow_other: a folder with x alone is not listed" as_nobody ls "$mnt/a/b/c"
+	refuse "allow_other: modes of directories too" as_nobody ls "$mnt/private"
+	refuse "allow_other: a directory with x alone is not listed" as_nobody ls "$mnt/a/b/c"
 	is "$(as_nobody cat "$mnt/a/b/c/deep" 2>&1)" data "allow_other: but can be walked"
 	umount_ok "$mnt"
 }

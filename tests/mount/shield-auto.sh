@@ -176,7 +176,7 @@ with_kills() {
 	left "killed servers"
 }
 
-# A folder that somebody is in would lose its path.
+# A directory that somebody is in would lose its path.
 works_in_it() {
 	local worker
 	begin "a working directory"

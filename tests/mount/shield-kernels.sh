@@ -183,7 +183,7 @@ found_out() {
 	GRANARY_SHIELD=lacks=large
 	faulty "a root without a name" "the listing of the root lacks 'large'"
 	GRANARY_SHIELD=lacks=deep
-	faulty "a folder without a name" "the listing of 'folder' lacks 'deep'"
+	faulty "a directory without a name" "the listing of 'directory' lacks 'deep'"
 	GRANARY_SHIELD=lacks=elsewhere
 	shielded_ok "nothing is missing" allow_other
 	left "nothing is missing"

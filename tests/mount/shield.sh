@@ -28,7 +28,7 @@ another_user() {
 	is "$(as_nobody cat "$mnt/a-file" 2>&1)" first "another user reads, and is the first"
 	is "$(as_nobody stat -c %a "$mnt")" "$(stat -c %a "$work/tree")" "the mode of the root"
 	refuse "modes are respected" as_nobody cat "$mnt/closed"
-	refuse "those of folders too" as_nobody ls "$mnt/private"
+	refuse "those of directories too" as_nobody ls "$mnt/private"
 	is "$(setpriv --reuid=1234 --regid=4321 --clear-groups cat "$mnt/private/file")" secret \
 		"the owner reads"
 	is "$(cat "$mnt/closed")" closed "root reads"
@@ -75,7 +75,7 @@ same_trees() {
 	check "the tree that was packed" compare "$work/tree" "$mnt"
 	is "$(stat -c '%i %h' "$mnt")" "1 $(stat -c %h "$work/tree")" \
 		"the root has its number, and its links"
-	is "$(stat -c '%h %i' "$mnt/folder/same")" "3 $(stat -c %i "$mnt/a-file")" \
+	is "$(stat -c '%h %i' "$mnt/directory/same")" "3 $(stat -c %i "$mnt/a-file")" \
 		"hard links are one file"
 	check "holes are holes" "$python" "$helpers/holes.py" "$mnt/holes"
 	is "$("$python" -c 'import os, sys
@@ -105,7 +105,7 @@ marks() {
 
 read_by_python() {
 	"$python" -c 'import glob, sys
-for p in glob.glob(sys.argv[1] + "/folder/deep/*"):
+for p in glob.glob(sys.argv[1] + "/directory/deep/*"):
     open(p, "rb").read()' "$mnt"
 }
 

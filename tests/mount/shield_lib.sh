@@ -16,13 +16,13 @@ helpers=$abs_top_srcdir/tests/mount
 
 make_archives() {
 	local tree=$work/tree
-	mkdir -p "$tree/folder/deep" "$tree/private"
+	mkdir -p "$tree/directory/deep" "$tree/private"
 	echo first >"$tree/a-file"
 	printf '#!/bin/sh\necho ran\n' >"$tree/program"
 	chmod 755 "$tree/program"
-	ln "$tree/a-file" "$tree/folder/same"
-	ln "$tree/a-file" "$tree/folder/deep/same"
-	ln -s ../a-file "$tree/folder/link"
+	ln "$tree/a-file" "$tree/directory/same"
+	ln "$tree/a-file" "$tree/directory/deep/same"
+	ln -s ../a-file "$tree/directory/link"
 	truncate -s 3M "$tree/holes"
 	printf data | dd of="$tree/holes" bs=1 seek=1M conv=notrunc status=none
 	head -c 5000000 /dev/urandom >"$tree/large"
@@ -32,7 +32,7 @@ make_archives() {
 	chmod 700 "$tree/private"
 	chmod 600 "$tree/closed"
 	for ((i = 0; i < 200; i++)); do
-		head -c $((i * 50)) /dev/urandom >"$tree/folder/deep/$i"
+		head -c $((i * 50)) /dev/urandom >"$tree/directory/deep/$i"
 	done
 	tar --format=pax --sparse -C "$tree" -cf "$work/t.tar" .
 	"$granary" index "$work/t.tar" >/dev/null || bail "no index"
@@ -41,7 +41,7 @@ make_archives() {
 	chmod a+r "$work"/*.tar*
 }
 
-# With all that means something to overlayfs: whiteouts, opaque folders, redirects.
+# With all that means something to overlayfs: whiteouts, opaque directories, redirects.
 marked_archive() {
 	"$python" - "$work/marked.tar" <<-'END'
 	import io, sys, tarfile
@@ -58,14 +58,14 @@ marked_archive() {
 	            info.pax_headers["SCHILY.xattr.%s.overlay.%s" % (space, mark)] = value
 	    tar.addfile(info, io.BytesIO(data))
 	with tarfile.open(sys.argv[1], "w", format=tarfile.PAX_FORMAT) as tar:
-	    for folder in "one", "two":
-	        add(tar, folder, tarfile.DIRTYPE)
-	        add(tar, folder + "/file", data=folder.encode())
-	        add(tar, folder + "/empty")
-	        add(tar, folder + "/.wh.file", data=b"not a whiteout")
-	        add(tar, folder + "/.wh..wh..opq")
-	        add(tar, folder + "/gone", tarfile.CHRTYPE, devmajor=0, devminor=0)
-	        add(tar, folder + "/link", tarfile.SYMTYPE, linkname="file")
+	    for directory in "one", "two":
+	        add(tar, directory, tarfile.DIRTYPE)
+	        add(tar, directory + "/file", data=directory.encode())
+	        add(tar, directory + "/empty")
+	        add(tar, directory + "/.wh.file", data=b"not a whiteout")
+	        add(tar, directory + "/.wh..wh..opq")
+	        add(tar, directory + "/gone", tarfile.CHRTYPE, devmajor=0, devminor=0)
+	        add(tar, directory + "/link", tarfile.SYMTYPE, linkname="file")
 	    add(tar, "other", tarfile.DIRTYPE)
 	END
 }

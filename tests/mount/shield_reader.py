@@ -38,9 +38,9 @@ def read(path, terminal):
 
 def contents_of(tree):
     found = {}
-    for folder, _, names in os.walk(tree):
+    for directory, _, names in os.walk(tree):
         for name in names:
-            path = os.path.join(folder, name)
+            path = os.path.join(directory, name)
             with open(path, "rb") as file:
                 found[os.path.relpath(path, tree)] = file.read()
     return found

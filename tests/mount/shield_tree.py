@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Prints all that stat(2) and friends say of a tree, sorted: two such can be compared.
 
-Usage: shield_tree.py DIRECTORY [ignore-numbers]. Also fails where files and folders
+Usage: shield_tree.py DIRECTORY [ignore-numbers]. Also fails where files and directories
 are on more than one device. Without inode numbers what are hard links still shows.
 """
 import errno
@@ -31,8 +31,8 @@ def main():
     top = sys.argv[1]
     numbers = len(sys.argv) < 3
     paths = [top]
-    for folder, folders, files in os.walk(top):
-        paths += [os.path.join(folder, name) for name in folders + files]
+    for directory, directories, files in os.walk(top):
+        paths += [os.path.join(directory, name) for name in directories + files]
     devices, seen = set(), {}
     for path in sorted(paths):
         st = os.lstat(path)

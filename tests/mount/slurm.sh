@@ -180,7 +180,7 @@ settings_checked() {
 	stub :
 	printf 'base=%s\n' "$work/anybodys" >>"$work/slurm.conf"
 	prolog "$job" granaryfs=/p/x.tar
-	is "$status $bytes $(ls "$work/anybodys")" "0 0 " "no folder where anybody may write"
+	is "$status $bytes $(ls "$work/anybodys")" "0 0 " "no directory where anybody may write"
 }
 
 # ---- Mounts -----------------------------------------------------------------------
@@ -197,9 +197,9 @@ good_dataset() {
 	refuse "and not write it" as_user sh -c 'echo x >>"$1"' sh "$base/$job/log"
 	refuse "nor anything beside it" as_user touch "$base/$job/x"
 	refuse "nor move a mount point" as_user mv "$base/$job/one" "$base/$job/two"
-	refuse "another user cannot look into the folder" setpriv --reuid=12345 --regid=12345 \
+	refuse "another user cannot look into the directory" setpriv --reuid=12345 --regid=12345 \
 		--clear-groups ls "$base/$job"
-	is "$(stat -c %u:%a "$base")" 0:755 "the folder of all jobs is root's"
+	is "$(stat -c %u:%a "$base")" 0:755 "the directory of all jobs is root's"
 	process_environment
 	job_ends "$job" "two datasets"
 }
@@ -243,13 +243,13 @@ shielded() {
 	job_ends "$job" "shield=yes"
 }
 
-# not_there WHAT REQUEST: not mounted, said in the log, and no empty folder.
+# not_there WHAT REQUEST: not mounted, said in the log, and no empty directory.
 not_there() {
 	real
 	prolog "$job" "$2 granaryfs=good:$data/one.tar"
 	drains_nothing "$1"
 	is "$(job_log "$job" | grep -c 'not mounted: ')" 1 "$1: one line says why"
-	is "$(cd "$base/$job" && echo *)" "good log" "$1: there is no empty folder for it"
+	is "$(cd "$base/$job" && echo *)" "good log" "$1: there is no empty directory for it"
 	is "$(as_user cat "$base/$job/good/file")" "content one" "$1: the other one is mounted"
 	at_most "$milliseconds" 30000 "$1: soon ($milliseconds ms)"
 	job_ends "$job" "$1"
@@ -391,7 +391,7 @@ scripts_hang() {
 	stub :
 	printf 'base=%s\n' "$below/run" >>"$work/slurm.conf"
 	prolog "$job" granaryfs=/p/x.tar
-	drains_nothing "the prologue's folder is on storage that hangs"
+	drains_nothing "the prologue's directory is on storage that hangs"
 	at_most "$milliseconds" 25000 "it is given up after a bounded time ($milliseconds ms)"
 	kill -KILL "${pids[@]}"
 }
@@ -413,7 +413,7 @@ daemon_hangs() {
 	at_least "$milliseconds" 2000 "is asked for them"
 	at_most "$milliseconds" 10000 "is not waited for ($milliseconds ms)"
 	[ ! -e "$base/$job" ]
-	ok $? "and the folder is gone"
+	ok $? "and the directory is gone"
 	mv "$work/epilog.real" "$work/epilog.sh"
 }
 
@@ -429,7 +429,7 @@ run() {
 		SLURM_JOB_COMMENT="${hostile[*]:i:7} granaryfs=good:$data/one.tar"
 	[ "$status $bytes" = "0 0" ] || bad+=" hostile:$status"
 	run_pair || bad+=" pair"
-	[ ! -e "$base/$job/none" ] || bad+=" folder"
+	[ ! -e "$base/$job/none" ] || bad+=" directory"
 	[ "$(grep -c ' refused: ' "$base/$((job + 1))/log")" -eq 7 ] || bad+=" refused"
 	for id in "$job" $((job + 1)); do
 		[ "$(as_user cat "$base/$id/good/file")" = "content one" ] ||

@@ -146,14 +146,14 @@ nothing_left() {
 job_ends() {
 	epilog "$1"
 	drains_nothing "$2: the epilogue"
-	check "$2: no mount, process or folder is left" nothing_left "$1"
+	check "$2: no mount, process or directory is left" nothing_left "$1"
 }
 
 end_all_jobs() {
-	local folder
+	local directory
 	real
-	for folder in "$base"/*; do
-		env -i SLURM_JOB_ID="${folder##*/}" "$work/epilog.sh"
+	for directory in "$base"/*; do
+		env -i SLURM_JOB_ID="${directory##*/}" "$work/epilog.sh"
 	done
 }
 

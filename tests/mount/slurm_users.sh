@@ -63,11 +63,11 @@ stop_indexers() {
 		print("ready", file=sys.stderr, flush=True)
 		end = time.monotonic() + 60
 		while time.monotonic() < end:
-		    for folder in glob.glob("/proc/[0-9]*"):
+		    for directory in glob.glob("/proc/[0-9]*"):
 		        try:
-		            if os.readlink(folder + "/exe") == sys.argv[1]:
-		                os.kill(int(folder[6:]), signal.SIGSTOP)
-		                print(folder[6:], flush=True)
+		            if os.readlink(directory + "/exe") == sys.argv[1]:
+		                os.kill(int(directory[6:]), signal.SIGSTOP)
+		                print(directory[6:], flush=True)
 		        except OSError:
 		            pass
 		    time.sleep(0.002)
@@ -174,7 +174,7 @@ beside_prologue() {
 	ok $? "$1: the epilogue $3"
 	wait "$prologue"
 	is "$(cat "$work/over")" "0 0" "$1: the prologue: status 0 and no output"
-	check "$1: no mount, process or folder is left" nothing_left "$job"
+	check "$1: no mount, process or directory is left" nothing_left "$job"
 }
 
 yes_that() {
@@ -205,7 +205,7 @@ others_base() {
 	touch "$anybody/$job/file"
 	printf 'base=%s\n' "$anybody" >"$work/slurm.conf"
 	epilog "$job"
-	drains_nothing "the folder of all jobs is anybody's"
+	drains_nothing "the directory of all jobs is anybody's"
 	check "the epilogue removes nothing there" test -e "$anybody/$job/file"
 	check "and says so" grep -q "job $job: $anybody: not root's alone" "$work/syslog"
 }

@@ -49,7 +49,7 @@ make_sources() {
 	list_files . | grep -v "/$bad\$" >"$work/others"
 }
 
-# list_files FOLDER-OF-TREE: paths below the mount point
+# list_files DIRECTORY-OF-TREE: paths below the mount point
 list_files() {
 	(cd "$work/tree" && find "$1" -type f | LC_ALL=C sort)
 }
@@ -225,7 +225,7 @@ stale() {
 	umount_ok "$mnt"
 }
 
-# The daemon has left the folder that the path was given in.
+# The daemon has left the directory that the path was given in.
 stale_in_the_background() {
 	local fault="kind=stale,while=$work/stale"
 	rm -f "$work/stale"

@@ -23,18 +23,18 @@ grep -q -a __asan_init "$granaryfs" && least=200
 # shellcheck disable=SC2034  # for lib.sh
 servers_may_die=yes
 
-memory_folder
+memory_directory
 
 # ---- What is mounted ------------------------------------------------------
 
 # Small files and large ones: whole blocks, pieces of one file, ends that are no page.
 make_tree() {
 	"$python" "$abs_top_srcdir/tests/mount/write_shards.py" --files "$files" \
-		--size 30001 --folder some "$work/some.tar" &&
+		--size 30001 --directory some "$work/some.tar" &&
 		"$python" "$abs_top_srcdir/tests/mount/write_shards.py" --files "$files" \
-			--size 2999 --seed 2 --folder small "$work/small.tar" &&
+			--size 2999 --seed 2 --directory small "$work/small.tar" &&
 		"$python" "$abs_top_srcdir/tests/mount/write_shards.py" --files 3 \
-			--size 13000001 --seed 3 --folder vast "$work/vast.tar" || return
+			--size 13000001 --seed 3 --directory vast "$work/vast.tar" || return
 	mkdir "$memory/tree" || return
 	for part in small some vast; do
 		tar -C "$memory/tree" -xf "$work/$part.tar" && rm "$work/$part.tar" || return

@@ -2,9 +2,9 @@
 /*
  * stubborn.c: a FUSE filesystem of a user's own, which leaves root waiting.
  *
- *	stubborn UID GID FOLDER MOUNTPOINT close|ask
+ *	stubborn UID GID DIRECTORY MOUNTPOINT close|ask
  *
- * Shows the files of FOLDER. Root's requests about a file that is open there are never
+ * Shows the files of DIRECTORY. Root's requests about a file that is open there are never
  * answered: FLUSH, which the kernel waits for when a descriptor is closed ("close"), or
  * GETATTR ("ask": others than the user may look then). Ends with its parent, or after five
  * minutes.
@@ -26,7 +26,7 @@
 
 #define LONGEST 300 /* seconds */
 
-static int folder;
+static int directory;
 static bool on_close;
 
 static const char *relative(const char *path)
@@ -44,12 +44,12 @@ static int get_attributes(const char *path, struct stat *st, struct fuse_file_in
 {
 	if (!on_close && info)
 		leave_root_waiting();
-	return fstatat(folder, relative(path), st, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+	return fstatat(directory, relative(path), st, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 }
 
 static int open_file(const char *path, struct fuse_file_info *info)
 {
-	int fd = openat(folder, relative(path), info->flags & O_ACCMODE);
+	int fd = openat(directory, relative(path), info->flags & O_ACCMODE);
 
 	info->fh = (uint64_t)fd;
 	return fd < 0 ? -errno : 0;
@@ -107,13 +107,13 @@ int main(int argc, char **argv)
 	int fd;
 
 	if (argc != 6) {
-		fputs("usage: stubborn UID GID FOLDER MOUNTPOINT close|ask\n", stderr);
+		fputs("usage: stubborn UID GID DIRECTORY MOUNTPOINT close|ask\n", stderr);
 		return 1;
 	}
 	on_close = strcmp(argv[5], "close") == 0;
-	folder = open(argv[3], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	directory = open(argv[3], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	fd = mount_for(uid, gid, argv[4]);
-	if (folder < 0 || fd < 0 || setgroups(0, NULL) < 0 || setresgid(gid, gid, gid) < 0 ||
+	if (directory < 0 || fd < 0 || setgroups(0, NULL) < 0 || setresgid(gid, gid, gid) < 0 ||
 	    setresuid(uid, uid, uid) < 0) {
 		perror("stubborn");
 		return 1;

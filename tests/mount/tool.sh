@@ -23,7 +23,7 @@ make_archive() {
 	printf odd >"$work/tree/a/b/"$'caf\xe9 \n tab\t'
 	ln -s one "$work/tree/a/link"
 	tar -C "$work/tree" -cf "$work/here/t.tar" .
-	cd "$work/here" || bail "no folder"
+	cd "$work/here" || bail "no directory"
 }
 
 lists() {
@@ -73,8 +73,8 @@ for line in sys.stdin:
     assert entry["mode"] == st.st_mode & 0o777, entry
     assert entry["kind"] != "file" or entry["size"] == st.st_size, entry
 there = set()
-for folder, folders, files in os.walk(root):
-    there |= {os.path.relpath(os.path.join(folder, n), root) for n in folders + files}
+for directory, directories, files in os.walk(root):
+    there |= {os.path.relpath(os.path.join(directory, n), root) for n in directories + files}
 assert seen == there, seen ^ there' "$work/tree"
 	ok $? "ls --json: names, times, modes and sizes"
 	granary info --json t.tar | "$python" -c '
@@ -87,7 +87,7 @@ assert (info["files"], info["symlinks"], info["directories"]) == (3, 1, 3), info
 cats() {
 	is "$(granary cat t.tar a/one 'x{1}.txt')" onebraces "cat: two files, one with braces in its name"
 	is "$(granary cat t.tar ./a//one)" one "cat: a path as people write it"
-	status_of 2 "cat of a folder" granary cat t.tar a
+	status_of 2 "cat of a directory" granary cat t.tar a
 	status_of 1 "cat without a path" granary cat t.tar
 	# A path that is also a file here is a path all the same.
 	mkdir -p a && echo other >a/one
@@ -105,13 +105,13 @@ sets() {
 	is "$(granary ls s-?.tar | wc -l)" 3 "ls of shards that the shell expanded"
 }
 
-# class_tree FOLDER CLASS...: a file in each.
+# class_tree DIRECTORY CLASS...: a file in each.
 class_tree() {
-	local folder=$1 class
+	local directory=$1 class
 	shift
 	for class; do
-		mkdir -p "$folder/$class"
-		echo "$class" >"$folder/$class/0.jpg"
+		mkdir -p "$directory/$class"
+		echo "$class" >"$directory/$class/0.jpg"
 	done
 }
 
@@ -177,7 +177,7 @@ classes() {
 		"info --json: classes far below"
 	class_tree "$c/nested" train/{a,b,c,c/more} train/d/only
 	tar -C "$c/nested" -cf nested.tar .
-	prints nested.tar "classes      4 in train" "info: classes with folders of their own"
+	prints nested.tar "classes      4 in train" "info: classes with directories of their own"
 	class_tree "$c/array" data/train/images/{0,1,2}
 	tar -C "$c/array" -cf array.tar .
 	prints array.tar "classes      3 in data/train/images" "info: classes of an array"

@@ -19,9 +19,9 @@ echo leak:fuse_session_mount >"$work/suppressions"
 export LSAN_OPTIONS="$LSAN_OPTIONS:suppressions=$work/suppressions:print_suppressions=0"
 
 make_archive() {
-	mkdir -p "$work/tree/folder"
+	mkdir -p "$work/tree/directory"
 	echo content >"$work/tree/file"
-	head -c 20000000 /dev/urandom >"$work/tree/folder/large"
+	head -c 20000000 /dev/urandom >"$work/tree/directory/large"
 	tar -C "$work/tree" -cf "$work/t.tar" .
 	"$granary" index "$work/t.tar" >/dev/null
 	chmod -R a+rX "$work/t.tar"*
@@ -94,10 +94,10 @@ stop_all() {
 nothing_there() {
 	check "nothing mounted" let_go "$mnt"
 	has "nothing mounted: said" 'not unmounted and layers == 0 and not lazy'
-	check "a folder that does not exist" let_go "$work/nothing"
+	check "a directory that does not exist" let_go "$work/nothing"
 	check "a file" let_go "$work/t.tar"
 	start "$mnt"
-	check "a folder within a mount" let_go "$mnt/folder"
+	check "a directory within a mount" let_go "$mnt/directory"
 	check "which is still there" "${as[@]}" test -e "$mnt/file"
 	gone "mounted"
 	has "mounted: said" 'unmounted and layers == 1 and not lazy and not held'
@@ -119,7 +119,7 @@ forms() {
 	form "slashes and a dot" "$work//mnt/./"
 	form "a symbolic link" "$work/link"
 	form "a link and a slash" "$work/link/"
-	cd "$work" || bail "no folder"
+	cd "$work" || bail "no directory"
 	form "a relative path" mnt
 	form "a relative path with a slash" ./mnt/
 	cd / || bail "no /"
@@ -133,23 +133,23 @@ forms() {
 
 busy() {
 	start "$mnt"
-	exec 8<"$mnt/folder/large"
+	exec 8<"$mnt/directory/large"
 	let_go "$mnt"
 	is "$?" 0 "a file is open: status 0"
 	check "a file is open: said" grep -q 'still open' "$work/said"
 	has "a file is open: said in JSON" 'unmounted and lazy and layers == 1'
 	check "a file is open: unmounted" not_mounted "$mnt"
-	cmp -s - "$work/tree/folder/large" <&8
+	cmp -s - "$work/tree/directory/large" <&8
 	ok $? "a file is open: it can be read on"
 	exec 8<&-
 	check "a file was open: the daemon ended with it" wait_until 20 no_daemon "$mnt"
 
 	start "$mnt"
-	cd "$mnt/folder" || bail "no folder"
+	cd "$mnt/directory" || bail "no directory"
 	let_go .. >/dev/null
-	is "$?" 0 "somebody is in a folder: status 0"
-	has "somebody is in a folder: said" 'unmounted and lazy'
-	check "somebody is in a folder: unmounted" not_mounted "$mnt"
+	is "$?" 0 "somebody is in a directory: status 0"
+	has "somebody is in a directory: said" 'unmounted and lazy'
+	check "somebody is in a directory: unmounted" not_mounted "$mnt"
 	cd / || bail "no /"
 	check "nobody is: the daemon ended" wait_until 20 no_daemon "$mnt"
 }
@@ -172,7 +172,7 @@ dead() {
 
 # A reader while all processes of the mount are stopped.
 begin_to_read() {
-	"${as[@]}" cat "$mnt/folder/large" >"$work/read" 2>"$work/read-said" &
+	"${as[@]}" cat "$mnt/directory/large" >"$work/read" 2>"$work/read-said" &
 	reader=$!
 	started+=("$reader")
 	wait_until 20 reader_waits
@@ -203,7 +203,7 @@ stopped() {
 	signal_all CONT
 	wait "$reader"
 	is "$?" 0 "stopped, with a reader: it read on"
-	check "all of it" cmp "$work/read" "$work/tree/folder/large"
+	check "all of it" cmp "$work/read" "$work/tree/directory/large"
 	check "and the daemon ended" wait_until 20 no_daemon "$mnt"
 }
 
@@ -212,7 +212,7 @@ stopped_above() {
 	start -o opens=visible "$mnt"
 	stop_all
 	refused 32 "stopped, and a path into it" \
-		"${as[@]}" granary umount "$mnt/folder/.."
+		"${as[@]}" granary umount "$mnt/directory/.."
 	signal_all CONT
 	gone "running again"
 }
@@ -221,7 +221,7 @@ stopped_above() {
 
 force() {
 	start "$mnt"
-	exec 8<"$mnt/folder/large"
+	exec 8<"$mnt/directory/large"
 	let_go --force "$mnt"
 	is "$?" 0 "force: status 0"
 	is "$(cat "$work/said")" "" "force: not a word"
@@ -268,7 +268,7 @@ fd = os.open(sys.argv[1], os.O_RDONLY)
 while True:
     os.pread(fd, 1 << 20, 0)
     os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
-' "$mnt/folder/large" 2>/dev/null &
+' "$mnt/directory/large" 2>/dev/null &
 		readers+=($!)
 		started+=($!)
 	done
@@ -317,10 +317,10 @@ layers() {
 	refused 32 "under a tmpfs" "$granary" umount "$mnt"
 	umount "$mnt"
 	check "and the mount is there" test -e "$mnt/file"
-	mount -t tmpfs none "$mnt/folder"
+	mount -t tmpfs none "$mnt/directory"
 	refused 32 "with a tmpfs in it" "$granary" umount "$mnt"
-	check "with a tmpfs in it: named" grep -qF "$mnt/folder" "$work/said"
-	check "with a tmpfs in it: both are there" mountpoint -q "$mnt/folder"
+	check "with a tmpfs in it: named" grep -qF "$mnt/directory" "$work/said"
+	check "with a tmpfs in it: both are there" mountpoint -q "$mnt/directory"
 	gone "with a tmpfs in it, by force" --force
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""user_sshfs.py UID GID FOLDER MOUNTPOINT: a FUSE filesystem of a user's own.
+"""user_sshfs.py UID GID DIRECTORY MOUNTPOINT: a FUSE filesystem of a user's own.
 
 sshfs over a pipe to sftp-server, so that neither sshd nor a set-uid fusermount3 is
 needed: root mounts, as fusermount3 does it, and both programs are the user's. Nobody but
@@ -34,7 +34,7 @@ def become(uid, gid):
 
 def main():
     uid, gid = int(sys.argv[1]), int(sys.argv[2])
-    folder, mountpoint = sys.argv[3:]
+    directory, mountpoint = sys.argv[3:]
     server = next(path for path in SERVERS if os.path.exists(path))
     fd = mount(uid, gid, mountpoint)
     become(uid, gid)
@@ -46,7 +46,7 @@ def main():
     print("pid", os.getpid(), flush=True)
     os.dup2(ours.fileno(), 0)
     os.dup2(ours.fileno(), 1)
-    os.execvp("sshfs", ["sshfs", "-f", "-o", "passive", ":" + folder, f"/dev/fd/{fd}"])
+    os.execvp("sshfs", ["sshfs", "-f", "-o", "passive", ":" + directory, f"/dev/fd/{fd}"])
 
 
 main()

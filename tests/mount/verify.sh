@@ -21,7 +21,7 @@ make_sources() {
 		done
 		tar -C "$work/tree" --sort=name -cf "$work/s-$n.tar" "c$n"
 	done
-	cd "$work" || bail "no folder"
+	cd "$work" || bail "no directory"
 	mkdir good
 	cp -p s-?.tar good
 }
@@ -304,7 +304,7 @@ originals() {
 	says "--against: a link" "c0/link: is a symbolic link that leads elsewhere in the original"
 	says "--against: bytes" "c1/f0: differs from the original, first at its byte 1000"
 	says "--against: missing" "c3/only-here: is in the original, and not in the dataset"
-	says "--against: a missing folder" "c4: is in the original, and not in the dataset"
+	says "--against: a missing directory" "c4: is in the original, and not in the dataset"
 	is "$(wc -l <out)" 9 "--against: nothing else" || diag "$(cat out)"
 	rm tree/c0/link
 	# two names of a file in the archive, two files in the original
@@ -355,7 +355,7 @@ nothing_to_read() {
 }
 
 # The page says what cannot be promised.
-# The index that is named is compared with, also where others may write to its folder.
+# The index that is named is compared with, also where others may write to its directory.
 copies() {
 	mkdir "$work/copy" "$work/named"
 	chmod 777 "$work/named"

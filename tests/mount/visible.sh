@@ -57,7 +57,7 @@ hidden() {
 
 modes_and_numbers() {
 	local name
-	is "$(stat -c '%A %h' "$mnt/.granaryfs")" "dr-xr-xr-x 2" "the folder can only be read"
+	is "$(stat -c '%A %h' "$mnt/.granaryfs")" "dr-xr-xr-x 2" "the directory can only be read"
 	for name in "${files[@]}"; do
 		is "$(stat -c '%A %h' "$mnt/.granaryfs/$name")" "-r--r--r-- 1" "so can $name"
 		is "$(wc -c <"$mnt/.granaryfs/$name")" "$(stat -c %s "$mnt/.granaryfs/$name")" \
@@ -68,8 +68,8 @@ modes_and_numbers() {
 	refuse "no writing" sh -c "echo >$mnt/.granaryfs/stats"
 	refuse "no new files" touch "$mnt/.granaryfs/new"
 	refuse "no removing" rm -f "$mnt/.granaryfs/stats"
-	refuse "a folder is not read as a file" cat "$mnt/.granaryfs"
-	refuse "nor is a file a folder" ls "$mnt/.granaryfs/stats/"
+	refuse "a directory is not read as a file" cat "$mnt/.granaryfs"
+	refuse "nor is a file a directory" ls "$mnt/.granaryfs/stats/"
 }
 
 parses() {
@@ -347,7 +347,7 @@ print(j["bound"], j["state"], j["counters"]["servers_started"], sorted(j))')" \
 
 tool_elsewhere() {
 	mkdir "$work/empty"
-	says 32 "no granaryfs is mounted there" "granary stats of any folder" \
+	says 32 "no granaryfs is mounted there" "granary stats of any directory" \
 		"$granary" stats "$work/empty"
 	says 2 "No such file" "of one that is not there" "$granary" stats "$work/none"
 	says 2 "No such file" "granary wait: the same" "$granary" wait "$work/none"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Follows each hint that is given for a shard whose labels are not where they should be.
 
-Usage: wds_hints.py GRANARY FOLDER [CASE...]
+Usage: wds_hints.py GRANARY DIRECTORY [CASE...]
 
 Each image holds its right class. So wherever an option, or a command, that `granary info` or
 a warning names puts it in a class, it must be that one; and no image may be left without one.
@@ -65,7 +65,7 @@ def dots_and_json():
 
 
 @case(True)
-def dots_in_folders():
+def dots_in_directories():
     return keyed(["set.a/b.%d/x.%d" % (i % 2, i) for i in range(12)], "class")
 
 
@@ -202,11 +202,11 @@ def wrong(granary, path, right, options):
     if r.returncode:
         return "it is refused: " + r.stderr
     found = set()
-    for folder, _, names in os.walk(out):
+    for directory, _, names in os.walk(out):
         for name in names:
-            with open(os.path.join(folder, name), "rb") as file:
+            with open(os.path.join(directory, name), "rb") as file:
                 data = file.read()
-            where = os.path.relpath(folder, out).split("/")[0]
+            where = os.path.relpath(directory, out).split("/")[0]
             if data not in right or where == ".":
                 continue
             if where != right[data] and where.lstrip("0") != right[data].lstrip("0"):
@@ -226,17 +226,17 @@ def follow(granary, path, right):
         files, new = path + ".files", path[:-4] + "-new.tar"
         os.makedirs(files)
         run("tar", "-C", files, "-xf", path)
-        r = run("sh", "-c", command.replace("FOLDER", files).replace("NEW.tar", new))
+        r = run("sh", "-c", command.replace("DIRECTORY", files).replace("NEW.tar", new))
         again = list(follow(granary, new, right))
         yield command, r.stderr or ("" if again else wrong(granary, new, right, ""))
         yield from again
 
 
 def main():
-    granary, folder = sys.argv[1:3]
+    granary, directory = sys.argv[1:3]
     random.seed(1)
     for name in sys.argv[3:] or sorted(CASES):
-        path = os.path.join(folder, name + ".tar")
+        path = os.path.join(directory, name + ".tar")
         followed = list(follow(granary, path, write(path, CASES[name]())))
         if bool(followed) != (name in HINTED):
             followed = [("a hint", "there is %s" % ("one" if followed else "none"))]

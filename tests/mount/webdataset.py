@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Shards as WebDataset's ShardWriter writes them, and what a mount must make of them.
 
-Usage: webdataset.py write FOLDER [CASE...]        shards, and FOLDER/shown/CASE
+Usage: webdataset.py write DIRECTORY [CASE...]        shards, and DIRECTORY/shown/CASE
        webdataset.py compare SHOWN ROOT [SUFFIX..]  all but these, the same bytes, no others
        webdataset.py contents SHOWN ROOT            the same bytes under any names
-       webdataset.py folder ROOT CLASSES            ImageFolder numbers them as the labels
+       webdataset.py directory ROOT CLASSES            ImageFolder numbers them as the labels
 
 ShardWriter adds a sample's members in the order of their suffixes, read-only, owned by
 "bigdata", with a time that is not whole: so each has a pax header of its own.
@@ -31,15 +31,15 @@ def case(function):
 class Case:
     """Writes shards; self.shown is what their mount must show, by its path."""
 
-    def __init__(self, folder, name):
-        self.folder = folder
+    def __init__(self, directory, name):
+        self.directory = directory
         self.name = name
         self.random = random.Random(name)
         self.shown = {}
         self.clock = 1795223784.192071
 
     def shard(self, name):
-        self.tar = tarfile.open(os.path.join(self.folder, name), "w")
+        self.tar = tarfile.open(os.path.join(self.directory, name), "w")
 
     def member(self, name, data, **fields):
         info = tarfile.TarInfo(name)
@@ -77,7 +77,7 @@ class Case:
 
     def done(self):
         for path, data in self.shown.items():
-            path = os.path.join(self.folder, "shown", self.name, path)
+            path = os.path.join(self.directory, "shown", self.name, path)
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "wb") as file:
                 file.write(data)
@@ -326,9 +326,9 @@ def blanks(out):
     """Shards without a member, as downloaders, tar -b 128, and others leave them."""
     cls(out, ["blanks-3.tar"], 24)
     for i, size in enumerate((10240, 65536, 512)):
-        with open(os.path.join(out.folder, "blanks-%d.tar" % i), "wb") as file:
+        with open(os.path.join(out.directory, "blanks-%d.tar" % i), "wb") as file:
             file.write(bytes(size))
-    with tarfile.open(os.path.join(out.folder, "blanks-4.tar"), "w", format=tarfile.PAX_FORMAT,
+    with tarfile.open(os.path.join(out.directory, "blanks-4.tar"), "w", format=tarfile.PAX_FORMAT,
                       pax_headers={"comment": "nothing"}):
         pass  # a global header
 
@@ -336,13 +336,13 @@ def blanks(out):
 def stored(out, shard, name, data):
     """Shown under its shard's name and its own."""
     out.member(name, data)
-    folder, base = os.path.split(name)
-    out.show(os.path.join(folder, "%s-%s" % (shard, base)), data)
+    directory, base = os.path.split(name)
+    out.show(os.path.join(directory, "%s-%s" % (shard, base)), data)
 
 
 @case
 def restart(out):
-    """Captions, of which the keys begin anew in each shard, in a folder, too."""
+    """Captions, of which the keys begin anew in each shard, in a directory, too."""
     for shard in range(3):
         out.shard("restart-%d.tar" % shard)
         for i in range(6):
@@ -355,12 +355,12 @@ def restart(out):
 
 @case
 def restart_images(out):
-    """Images alone; shards of one name in two folders."""
-    for folder in "a", "b":
-        os.makedirs(os.path.join(out.folder, folder), exist_ok=True)
-        out.shard("%s/0.tar" % folder)
+    """Images alone; shards of one name in two directories."""
+    for directory in "a", "b":
+        os.makedirs(os.path.join(out.directory, directory), exist_ok=True)
+        out.shard("%s/0.tar" % directory)
         for i in range(6):
-            stored(out, "%s-0" % folder, "img_%d.jpg" % i, out.jpeg())
+            stored(out, "%s-0" % directory, "img_%d.jpg" % i, out.jpeg())
         out.tar.close()
 
 
@@ -410,8 +410,8 @@ def restart_broken(out):
 
 
 def files_of(root):
-    return {os.path.relpath(os.path.join(folder, name), root)
-            for folder, _, names in os.walk(root) for name in names}
+    return {os.path.relpath(os.path.join(directory, name), root)
+            for directory, _, names in os.walk(root) for name in names}
 
 
 def contents(path):
@@ -428,12 +428,12 @@ def compare(wanted, root, hidden=()):
     for path in sorted(paths & found):
         if contents(os.path.join(root, path)) != contents(os.path.join(wanted, path)):
             sys.exit("other bytes: %s" % path)
-    folders = {os.path.relpath(os.path.join(folder, name), root)
-               for folder, names, _ in os.walk(root) for name in names}
+    directories = {os.path.relpath(os.path.join(directory, name), root)
+               for directory, names, _ in os.walk(root) for name in names}
     kept = {os.path.dirname(path)[:i] for path in paths
             for i, c in enumerate(os.path.dirname(path) + "/") if c == "/"} - {""}
-    if folders != kept:
-        sys.exit("other directories: %s" % sorted(folders ^ kept))
+    if directories != kept:
+        sys.exit("other directories: %s" % sorted(directories ^ kept))
     if paths != found:
         sys.exit(1)
 
@@ -447,7 +447,7 @@ def same_contents(wanted, root):
                  tuple(map(len, texts)))
 
 
-def folder(root, classes):
+def directory(root, classes):
     """Classes are numbered as the labels are; every image can be decoded."""
     from torchvision.datasets import ImageFolder
     images = ImageFolder(root)
@@ -471,8 +471,8 @@ def main():
         compare(arguments[0], arguments[1], arguments[2:])
     elif command == "contents":
         same_contents(*arguments)
-    elif command == "folder":
-        folder(*arguments)
+    elif command == "directory":
+        directory(*arguments)
     else:
         sys.exit(__doc__)
 

@@ -25,8 +25,8 @@ shown() {
 		"$python" "$wds" compare "$shards/shown/$name" "$mnt" "$@"
 }
 
-folder() {
-	check "$1: ImageFolder's numbers are the labels" "$python" "$wds" folder "$2" "$3"
+directory() {
+	check "$1: ImageFolder's numbers are the labels" "$python" "$wds" directory "$2" "$3"
 }
 
 done_with() {
@@ -48,19 +48,19 @@ mkdir "$shards"
 check "shards: written" "$python" "$wds" write "$shards"
 
 shown shards "" 'imagenet-train-{000000..000002}.tar' && {
-	folder shards "$mnt" 12
+	directory shards "$mnt" 12
 	done_with shards
 }
 shown shards sidecars=auto 'imagenet-train-{000000..000002}.tar' -- .cls && done_with shards
 shown shards sidecars=hide 'imagenet-train-{000000..000002}.tar' -- .cls && done_with shards
 shown names sidecars=hide names.tar -- .json .seg.png && done_with names
 shown splits "" splits-{train,val}-000000.tar && {
-	folder "splits: train" "$mnt/train" 12
-	folder "splits: val" "$mnt/val" 12
+	directory "splits: train" "$mnt/train" 12
+	directory "splits: val" "$mnt/val" 12
 	done_with splits
 }
 shown blind "" blind-{train,test}-000000.tar && {
-	folder "blind: train" "$mnt/train" 12
+	directory "blind: train" "$mnt/train" 12
 	done_with blind
 }
 shown described "" described-{train,val}-000000.tar && done_with described
@@ -68,30 +68,30 @@ for name in large names loads audio captions broken parts apart; do
 	shown "$name" "" "$name.tar" && done_with "$name"
 done
 shown tree "" 'tree-{0..2}.tar' && {
-	folder tree "$mnt" 3
+	directory tree "$mnt" 3
 	done_with tree
 }
 shown nameless "" nameless.tar && {
-	folder nameless "$mnt" 3
+	directory nameless "$mnt" 3
 	done_with nameless
 }
 shown wnids view=class,sidecars=show wnids.tar && {
-	folder wnids "$mnt" 4
+	directory wnids "$mnt" 4
 	done_with wnids
 }
 shown idris "" 'imagenet_train-{000000..000001}.tar' && {
-	folder idris "$mnt" 10
+	directory idris "$mnt" 10
 	done_with idris
 }
 mount_ok "twice: mounted" -o sidecars=show "$shards"/twice-{0,1}.tar "$mnt" && {
 	check "twice: no sample is lost" \
 		"$python" "$wds" contents "$shards/shown/twice" "$mnt"
-	folder twice "$mnt" 2
+	directory twice "$mnt" 2
 	done_with twice
 }
 # Shards without a member: empty among others, an error alone.
 shown blanks "" 'blanks-{0..4}.tar' && {
-	folder blanks "$mnt" 12
+	directory blanks "$mnt" 12
 	done_with blanks
 }
 check "blanks: verified" "$granary" verify "$shards"/blanks-{0..4}.tar
@@ -131,7 +131,7 @@ shown restart-dots "" 'dots-{0..1}.tar' && done_with restart-dots
 shown restart-long "" 'longlonglonglonglonglonglonglonglong-'{0..1}.tar && done_with restart-long
 shown restart-letters "" 'letters-{0..1}.tar' && done_with restart-letters
 shown restart-broken "" 'broken-{0..1}.tar' && {
-	folder restart-broken "$mnt" 2
+	directory restart-broken "$mnt" 2
 	done_with restart-broken
 }
 "$granary" info -o index=off "$shards"/restart-{0..2}.tar >"$work/info" 2>"$work/said"
@@ -157,9 +157,9 @@ grep -q "labels=" "$work/info"
 is $? 1 "captions: info hints at no labels"
 mkdir "$work/flat" && echo >"$work/flat/x.md"
 tar -C "$work/flat" -cf "$shards/flat.tar" .
-tar -C "$work" -cf "$shards/folder.tar" flat
+tar -C "$work" -cf "$shards/directory.tar" flat
 info_says flat "labels  *none: there are no directories"
-info_says folder "labels  *the directories"
+info_says directory "labels  *the directories"
 info_says wnids "labels  *none: there are no directories" "note .*20 of 20 samples have names that begin with a wnid; view=class"
 # Captions of two splits with the same keys, and a map of one of them.
 mkdir "$work/keys"
@@ -177,19 +177,19 @@ is $? 3 "a map of one split labels no other"
 grep -q "keys.csv.*0001" "$work/said"
 ok $? "and the name is said" || diag "$(cat "$work/said")"
 
-# Folders, and labels beside the images that are others.
-mkdir -p "$work/folders/train/a" "$work/folders/train/b"
+# Directories, and labels beside the images that are others.
+mkdir -p "$work/directories/train/a" "$work/directories/train/b"
 for i in 1 2 3 4; do
 	for class in a b; do
-		printf '\377\330\377' >"$work/folders/train/$class/$class$i.jpg"
+		printf '\377\330\377' >"$work/directories/train/$class/$class$i.jpg"
 		echo "{\"label\": \"$([ $i -gt 2 ] && echo yes || echo no)\"}" \
-			>"$work/folders/train/$class/$class$i.json"
+			>"$work/directories/train/$class/$class$i.json"
 	done
 done
-tar --sort=name -C "$work/folders" -cf "$shards/folders.tar" train
-"$granary" ls -o index=off "$shards/folders.tar" train >"$work/names" 2>"$work/said"
-is "$(xargs <"$work/names")" "train/no train/yes" "labels make the folders"
-grep -q "several folders, which are not their labels.*view=tree" "$work/said"
+tar --sort=name -C "$work/directories" -cf "$shards/directories.tar" train
+"$granary" ls -o index=off "$shards/directories.tar" train >"$work/names" 2>"$work/said"
+is "$(xargs <"$work/names")" "train/no train/yes" "labels make the directories"
+grep -q "several directories, which are not their labels.*view=tree" "$work/said"
 ok $? "and that is said" || diag "$(cat "$work/said")"
 info_says apart "note .*'p00' do not lie side by side.*--sort=name"
 info_says broken "note .*'__meta__/b50.cls' is not shown by class.*view=tree"

@@ -20,7 +20,7 @@ def links(out):
     out["b/hard"] = out["a/file"]
     out["b/soft"] = h5py.SoftLink("/a/file")
     out["b/relative"] = h5py.SoftLink("hard")
-    out["soft-folder"] = h5py.SoftLink("/a")
+    out["soft-directory"] = h5py.SoftLink("/a")
 
 
 def dangling(out):

@@ -3,9 +3,9 @@
 """Writes shards quickly: many files of one size with cheap, checkable contents.
 
 Usage: write_shards.py [--shards N] [--files N] [--size BYTES] [--seed N]
-                       [--folder NAME] PATTERN
+                       [--directory NAME] PATTERN
 
-PATTERN has one %d for the shard's number. Files are FOLDER/NNNNNNN; each is a
+PATTERN has one %d for the shard's number. Files are DIRECTORY/NNNNNNN; each is a
 window on one block of pseudo-random bytes, so that no two files are alike.
 """
 import argparse
@@ -40,7 +40,7 @@ def arguments():
     parser.add_argument("--files", type=int, default=1000, help="in each shard")
     parser.add_argument("--size", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--folder", default="files")
+    parser.add_argument("--directory", default="files")
     return parser.parse_args()
 
 
@@ -51,7 +51,7 @@ def main():
     for shard in range(options.shards):
         path = options.pattern % shard if "%" in options.pattern else options.pattern
         first = shard * options.files
-        names = ("%s/%07d" % (options.folder, i)
+        names = ("%s/%07d" % (options.directory, i)
                  for i in range(first, first + options.files))
         with open(path, "wb", buffering=1 << 20) as out:
             write_shard(out, names, options.size, block, rng)

@@ -51,7 +51,7 @@ class Writer:
             out.write(data)
         os.utime(path, ns=(int(mtime) * 10**9 + round(mtime % 1 * 10**9),) * 2)
 
-    def folder(self, name, shown=None, **fields):
+    def directory(self, name, shown=None, **fields):
         self.tar.addfile(self.info(name, tarfile.DIRTYPE, **fields))
         os.makedirs(os.path.join(self.tree, shown or name), exist_ok=True)
 
@@ -68,7 +68,7 @@ class Writer:
 
 def plain_members(out, seed, mtime=DEFAULT_TIME):
     rng = random.Random(seed)
-    out.folder("train")
+    out.directory("train")
     for i in range(40):
         data = rng.randbytes(rng.randrange(5000))
         out.file("train/%04d.jpg" % i, data, mtime=mtime)
@@ -103,8 +103,8 @@ def pax(archive, tree):
 @case
 def dot_prefix(archive, tree):
     out = Writer(archive, tree)
-    out.folder("./")
-    out.folder("./a")
+    out.directory("./")
+    out.directory("./a")
     out.file("./a/one", b"1", shown="a/one")
     out.file("././a/two", b"2", shown="a/two")
     out.file("./a/./three", b"3", shown="a/three")
@@ -133,15 +133,15 @@ def duplicates(archive, tree):
     out.file("file", b"the first")
     out.file("other", b"other")
     out.file("file", b"the second, longer")
-    out.folder("d")
+    out.directory("d")
     out.file("d/x", b"1")
-    out.folder("d")
+    out.directory("d")
     out.file("d/x", b"2")
     out.close()
 
 
 @case
-def no_folders(archive, tree):
+def no_directories(archive, tree):
     out = Writer(archive, tree)
     for i in range(30):
         out.file("a/%d/b/%d" % (i % 3, i), b"%d" % i)
@@ -212,12 +212,12 @@ def special_files(archive, tree):
 
 
 @case
-def file_then_folder(archive, tree):
+def file_then_directory(archive, tree):
     """The last member wins over what was there, also over another kind."""
     out = Writer(archive, tree)
     out.file("name", b"a file first", shown="discarded")
     os.unlink(out.shown("discarded"))
-    out.file("name/inside", b"now a folder")
+    out.file("name/inside", b"now a directory")
     out.close()
 
 

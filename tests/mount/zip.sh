@@ -56,7 +56,7 @@ shown() {
 	umount_ok "$mnt" "$name: unmounted"
 }
 
-# unpacked NAME COMMAND...: and the tree that a program unpacks in the current folder.
+# unpacked NAME COMMAND...: and the tree that a program unpacks in the current directory.
 unpacked() {
 	local name=$1
 	shift
@@ -102,9 +102,9 @@ writers() {
 cat >"$work/pack.py" <<'EOP'
 import os, sys, zipfile
 with zipfile.ZipFile(sys.argv[2], "w", getattr(zipfile, sys.argv[1])) as out:
-    for folder, folders, files in os.walk("."):
-        for name in sorted(folders + files):
-            path = os.path.join(folder, name)
+    for directory, directories, files in os.walk("."):
+        for name in sorted(directories + files):
+            path = os.path.join(directory, name)
             if os.path.islink(path):
                 info = zipfile.ZipInfo(path[2:], (2023, 11, 14, 22, 13, 20))
                 info.external_attr = 0o120777 << 16

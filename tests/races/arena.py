@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The folders in which races.py plays: the attacker's own, and all that must stay as it is."""
+"""The directories in which races.py plays: the attacker's own, and all that must stay as it is."""
 import os
 import pwd
 import shutil
@@ -39,22 +39,22 @@ class Arena:
 
     def make_outside(self):
         """What nothing may happen to: root's, and another user's."""
-        for folder in (self.outside, self.others):
-            os.mkdir(folder)
-            for name in ("d", "dest", "mnt", "out", "src", "folder"):
-                os.mkdir(os.path.join(folder, name))
-            for name in ("x.tar", "x.tar.gidx", "x.tar.gidx.claim", "secret", "folder/file",
+        for directory in (self.outside, self.others):
+            os.mkdir(directory)
+            for name in ("d", "dest", "mnt", "out", "src", "directory"):
+                os.mkdir(os.path.join(directory, name))
+            for name in ("x.tar", "x.tar.gidx", "x.tar.gidx.claim", "secret", "directory/file",
                          "out.tar", "sums", "log"):
-                with open(os.path.join(folder, name), "wb") as file:
+                with open(os.path.join(directory, name), "wb") as file:
                     file.write(SECRET * 3)
-                os.chmod(os.path.join(folder, name), 0o600)
-        for path, folders, files in os.walk(self.others):
-            for name in folders + files + ["."]:
+                os.chmod(os.path.join(directory, name), 0o600)
+        for path, directories, files in os.walk(self.others):
+            for name in directories + files + ["."]:
                 os.chown(os.path.join(path, name), OTHER, OTHER)
 
     def make_template(self):
-        for folder, kind in (("d", "right"), ("twin", "twins")):
-            d = os.path.join(self.template, folder)
+        for directory, kind in (("d", "right"), ("twin", "twins")):
+            d = os.path.join(self.template, directory)
             for name in ("src/a", "src/b", "mnt", "dest"):
                 os.makedirs(os.path.join(d, name))
             for i in range(FILES):
@@ -63,8 +63,8 @@ class Arena:
             self.make_tar(os.path.join(d, "x.tar"), kind)
         subprocess.run([self.granary, "index", "-q", os.path.join(d, "x.tar")], check=True,
                        env=dict(os.environ, XDG_CACHE_HOME=self.cache))
-        for path, folders, files in os.walk(self.template):
-            for name in folders + files + ["."]:
+        for path, directories, files in os.walk(self.template):
+            for name in directories + files + ["."]:
                 os.chown(os.path.join(path, name), ATTACKER, ATTACKER)
 
     def make_tar(self, path, kind):
@@ -90,7 +90,7 @@ class Arena:
 
 
 def copy_owned(source, copy):
-    """Folders and files as the attacker's; much faster than cp."""
+    """Directories and files as the attacker's; much faster than cp."""
     os.mkdir(copy)
     for entry in os.scandir(source):
         if entry.is_dir():
@@ -127,8 +127,8 @@ def unmount_below(top):
 def snapshot(top):
     """Everything that lstat says of all below, but when it was looked at."""
     found = {}
-    for path, folders, files in os.walk(top):
-        for name in folders + files + ["."]:
+    for path, directories, files in os.walk(top):
+        for name in directories + files + ["."]:
             full = os.path.join(path, name)
             try:
                 st = os.lstat(full)
@@ -153,8 +153,8 @@ def differences(before, after, led):
 
 
 def files_below(top, skip=()):
-    for path, folders, files in os.walk(top):
-        folders[:] = [f for f in folders if os.path.join(path, f) not in skip]
+    for path, directories, files in os.walk(top):
+        directories[:] = [f for f in directories if os.path.join(path, f) not in skip]
         for name in files:
             full = os.path.join(path, name)
             if stat.S_ISREG(os.lstat(full).st_mode):

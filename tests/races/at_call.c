@@ -83,13 +83,13 @@ static void tell(void)
 
 static bool is_the_machines(const char *path)
 {
-	static const char *const folders[] = { "/proc/", "/sys/", "/dev/", "/etc/", "/usr/",
+	static const char *const directories[] = { "/proc/", "/sys/", "/dev/", "/etc/", "/usr/",
 					       "/lib", "/run/" };
 
 	if (!path || strncmp(path, "/proc/self/fd/", 14) == 0)
 		return false;
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-		if (strncmp(path, folders[i], strlen(folders[i])) == 0)
+	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
+		if (strncmp(path, directories[i], strlen(directories[i])) == 0)
 			return true;
 	}
 	return false;
@@ -142,7 +142,7 @@ static mode_t mode_of(int flags, va_list list)
 	}
 
 #define OPENAT(name)                                        \
-	int name(int folder, const char *path, int flags, ...) \
+	int name(int directory, const char *path, int flags, ...) \
 	{                                                   \
 		static __typeof__(&name) real;              \
 		va_list list;                               \
@@ -154,7 +154,7 @@ static mode_t mode_of(int flags, va_list list)
 		if (!real)                                  \
 			real = REAL(name);                  \
 		before(path);                               \
-		return real(folder, path, flags, mode);     \
+		return real(directory, path, flags, mode);     \
 	}
 
 OPEN(open)

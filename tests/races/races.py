@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Somebody swaps names between two calls of a program: races.py PROGRAM AT_CALL.SO GRANARYFS GRANARY
 
-In a folder that belongs to ATTACKER lie a packed file, its index, a source tree, a destination
+In a directory that belongs to ATTACKER lie a packed file, its index, a source tree, a destination
 and a mount point. PROGRAM works on them, mostly as root. At one of its calls that follow a path
 (AT_CALL.SO, which is preloaded, counts them) it waits, and a process of the attacker's puts
-something else in the place of one of these names: a link to a folder or a file of root's or of
-another user's, another packed file, a pipe, a folder, nothing. Then it goes on.
+something else in the place of one of these names: a link to a directory or a file of root's or of
+another user's, another packed file, a pipe, a directory, nothing. Then it goes on.
 
 "mount-rival": at each of its calls in turn, root mounts something else at the same place.
 
-Afterwards nothing outside of the attacker's folder may have been made, changed or removed, no
+Afterwards nothing outside of the attacker's directory may have been made, changed or removed, no
 bytes of root's secret may be in what came out, contents are right or there is an error, and it
 has not hung.
 
@@ -40,7 +40,7 @@ class Attack:
         self.rng = rng
         self.name = rng.choice([rng.choice(names), rng.choice(names), "d", "d", "*"])
         self.what = rng.choice([rng.choice(["outside", "others"]),
-                                rng.choice(["twin", "secret", "loop", "pipe", "folder", "file",
+                                rng.choice(["twin", "secret", "loop", "pipe", "directory", "file",
                                             "nothing"])])
 
     def leads(self):
@@ -78,7 +78,7 @@ class Attack:
                 os.symlink(os.path.basename(path), path)
             elif self.what == "pipe":
                 os.mkfifo(path, 0o666)
-            elif self.what == "folder":
+            elif self.what == "directory":
                 os.mkdir(path)
             elif self.what == "file":
                 with open(path, "wb") as file:
@@ -193,7 +193,7 @@ class Program:
         return os.path.join(self.d, name)
 
     def own(self):
-        """The folder that is the user's who runs it."""
+        """The directory that is the user's who runs it."""
         return self.arena.others + "/" if self.user else self.d
 
     def before(self):
@@ -328,7 +328,7 @@ class MountFor(Mount):
 
 
 class MountAsUser(Mount):
-    """By fusermount3. Where a path leads a user into a folder of their own is their word."""
+    """By fusermount3. Where a path leads a user into a directory of their own is their word."""
 
     user = OTHER
 

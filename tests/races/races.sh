@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # granary-test: once
-# Somebody swaps folders, links, indexes and packed files between two calls of each program:
+# Somebody swaps directories, links, indexes and packed files between two calls of each program:
 # races.py says how, and what may not come of it. 20 times each; RACES=1000 make check
 # TESTS=tests/races/races.sh TEST_SECONDS=9000, and RACES_SEED=N for the same again.
 

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char folder[64];
+static char directory[64];
 
 /* A shell that runs tests in the background may ignore signals that they use. */
 static void heed_signals(void)
@@ -104,10 +104,10 @@ static int remove_one(const char *path, const struct stat *st, int type,
 int unit_enter(void **state)
 {
 	(void)state;
-	snprintf(folder, sizeof(folder), "/tmp/granary-unit-XXXXXX");
-	if (!mkdtemp(folder))
+	snprintf(directory, sizeof(directory), "/tmp/granary-unit-XXXXXX");
+	if (!mkdtemp(directory))
 		return -1;
-	return chdir(folder);
+	return chdir(directory);
 }
 
 int unit_leave(void **state)
@@ -115,12 +115,12 @@ int unit_leave(void **state)
 	(void)state;
 	if (chdir("/") < 0)
 		return -1;
-	return nftw(folder, remove_one, 32, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+	return nftw(directory, remove_one, 32, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
-const char *unit_folder(void)
+const char *unit_directory(void)
 {
-	return folder;
+	return directory;
 }
 
 void unit_write(const char *path, const void *bytes, size_t size)

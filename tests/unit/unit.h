@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * unit.h: what every unit test needs: cmocka, a folder of its own, files.
+ * unit.h: what every unit test needs: cmocka, a directory of its own, files.
  *
- * Every program runs in a temporary folder, which is removed at its end.
+ * Every program runs in a temporary directory, which is removed at its end.
  */
 #ifndef GRANARY_TESTS_UNIT_H
 #define GRANARY_TESTS_UNIT_H
@@ -29,12 +29,12 @@
 /* Array lengths, for tables. */
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Group set-up and teardown: into a new folder, and away with it. */
+/* Group set-up and teardown: into a new directory, and away with it. */
 int unit_enter(void **state);
 int unit_leave(void **state);
 
-/* The folder's absolute path. */
-const char *unit_folder(void);
+/* The directory's absolute path. */
+const char *unit_directory(void);
 
 void unit_write(const char *path, const void *bytes, size_t size);
 
@@ -44,8 +44,8 @@ char *unit_read(const char *path, size_t *size);
 /* The output of `run` to standard error; the caller frees it. */
 char *unit_stderr_of(void (*run)(void *), void *argument);
 
-/* How many names a folder holds, `.` and `..` not counted. */
-unsigned unit_names_in(const char *folder);
+/* How many names a directory holds, `.` and `..` not counted. */
+unsigned unit_names_in(const char *directory);
 
 /* How often `word` occurs in `text`. */
 unsigned unit_occurrences(const char *text, const char *word);

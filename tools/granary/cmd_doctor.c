@@ -106,7 +106,7 @@ static int run(struct request *request)
 	return status || can_mount(&doctor_state) ? status : ERROR_MOUNT;
 }
 
-/* --root is for tests: a folder that stands for the machine. */
+/* --root is for tests: a directory that stands for the machine. */
 static const struct option longs[] = {
 	{ "root", required_argument, NULL, 'r' },
 	{ NULL, 0, NULL, 0 },

@@ -66,11 +66,12 @@ static void print_json(const struct extract_options *options,
 static void extract_print_text(const struct extract_options *options,
 			       const struct extract_report *report)
 {
-	char files[SIZE_TEXT_BYTES], bytes[SIZE_TEXT_BYTES], folders[SIZE_TEXT_BYTES];
+	char files[SIZE_TEXT_BYTES], bytes[SIZE_TEXT_BYTES], directories[SIZE_TEXT_BYTES];
 
 	print_escaped(options->destination);
 	printf(": %s files (%s), %s directories", count_text(report->files, files),
-	       size_text(report->bytes, bytes), count_text(report->directories, folders));
+	       size_text(report->bytes, bytes), count_text(report->directories,
+							   directories));
 	if (report->symlinks || report->links)
 		printf(", %" PRIu64 " symbolic and %" PRIu64 " hard links", report->symlinks,
 		       report->links);
@@ -172,7 +173,8 @@ static int run(struct request *request)
 				    "leaves: choose one");
 	request_split(request, SOURCES_AND_PATHS);
 	if (request->path_count == 0)
-		return report_usage(request->command, "the directory to extract to is missing");
+		return report_usage(request->command,
+				    "the directory to extract to is missing");
 	options.existing = request->given['f'] ? EXISTING_REPLACE :
 			   request->given['s'] ? EXISTING_SKIP : EXISTING_REFUSE;
 	status = request_open(request, SOURCES_AND_PATHS);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cmd_index.c: granary index SOURCE..., granary index --renew FOLDER...
+ * cmd_index.c: granary index SOURCE..., granary index --renew DIRECTORY...
  *
  * granaryfs runs this command for a dataset without an index. Then --for-mount names the
  * descriptor for an index that cannot be saved, --sources the one that lists the open
@@ -187,8 +187,9 @@ static const char *find_contradiction(const struct request *request)
 		       "--check and --force away";
 	if (given[LETTER_RENEW] && (given['c'] || given['f'] || given[LETTER_CHECKSUMS] ||
 				    given['O'] || given['o']))
-		return "--renew takes folders, and finds the rest in their indexes: leave options "
-		       "other than --adopt away";
+		return
+			"--renew takes directories, and finds the rest in their indexes: "
+		       "leave options other than --adopt away";
 	if (dataset_index_is(&request->config, "off") && !given['m'])
 		return "index=off leaves nothing to do";
 	return NULL;
@@ -238,14 +239,14 @@ static const struct option longs[] = {
 
 const struct command command_index = {
 	.name = "index",
-	.usage = "[-o OPTIONS] [--output PATH] [--checksums] [--check | --force | --adopt] [-q] [--json] SOURCE... | --renew [--adopt] [-q] [--json] FOLDER...",
+	.usage = "[-o OPTIONS] [--output PATH] [--checksums] [--check | --force | --adopt] [-q] [--json] SOURCE... | --renew [--adopt] [-q] [--json] DIRECTORY...",
 	.summary = "Makes or refreshes the index of a packed dataset",
 	.help = "    --output PATH                   where to write it\n"
 		"    --checksums                     with a checksum of each file, which is read\n"
 		"    --check                         is there one that fits and is sound?\n"
 		"    --force                         make it even if there is one\n"
 		"    --adopt                         the packed files are copies: is it theirs?\n"
-		"    --renew                         all indexes of 0.1 below these folders; with --adopt\n"
+		"    --renew                         all indexes of 0.1 below these directories; with --adopt\n"
 		"                                    also those renamed with their packed files\n",
 	.shorts = "", .longs = longs, .takes_dataset = true,
 	.takes_quiet = true, .run = run,

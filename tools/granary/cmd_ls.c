@@ -128,7 +128,7 @@ static void print_node(struct ls_listing *l, uint32_t node, enum tree_kind kind,
 
 static void too_deep(struct ls_listing *l)
 {
-	log_error("%.200s...: is too deep to be listed from the root; list a folder in it",
+	log_error("%.200s...: is too deep to be listed from the root; list a directory in it",
 		  l->path);
 	l->status = ERROR_SYSTEM;
 }

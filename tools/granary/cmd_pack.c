@@ -170,13 +170,13 @@ static void pack_report_left_out(const struct pack_result *result)
 		log_warn("FIFOs, sockets and devices were left out: %s",
 			 count_text(result->special, text));
 	if (result->no_class)
-		log_warn("files in no class's folder were left out: %s",
+		log_warn("files in no class's directory were left out: %s",
 			 count_text(result->no_class, text));
 	if (result->no_name)
 		log_warn("hidden files, links and files without an extension can be in no "
 			 "sample, and were left out: %s", count_text(result->no_name, text));
 	if (result->splits)
-		log_warn("the classes are folders such as train and val; if those are parts of the "
+		log_warn("the classes are directories such as train and val; if those are parts of the "
 			 "dataset, pack each by itself");
 	if (result->clamped)
 		log_warn("a squashfs image has no times before 1970 or after 2106; the nearest it "
@@ -295,7 +295,7 @@ static int check_shards(const struct pack_result *result, const struct source_se
 		if (is->number && (is->id.inode != shard->inode || is->id.device != shard->device))
 			return error_set(e, ERROR_SYSTEM, ESTALE,
 					 "%s: it is no longer the file that was packed, and has got no "
-					 "index; pack it again, in a folder where nobody else may write",
+					 "index; pack it again, in a directory where nobody else may write",
 					 shard->path);
 	}
 	return 0;
@@ -382,7 +382,8 @@ static int run(struct request *request)
 
 	signal(SIGXFSZ, SIG_IGN); /* a size limit is an error like a full disk */
 	if (request->argument_count != 2)
-		return report_usage(request->command, "a folder and the name of what is to be "
+		return report_usage(request->command,
+				    "a directory and the name of what is to be "
 				    "made are wanted");
 	if (request->given['x'] && request->given['i'])
 		return report_usage(request->command, "--index and --no-index: choose one");
@@ -424,7 +425,7 @@ static const struct option longs[] = {
 const struct command command_pack = {
 	.name = "pack",
 	.usage = "[OPTIONS] [-q] [--json] SRC_DIR OUT",
-	.summary = "Packs a folder into tar, squashfs or HDF5 files",
+	.summary = "Packs a directory into tar, squashfs or HDF5 files",
 	.help = "OUT is data.tar, data.sqfs or data.h5, or a set: data-%06d.tar,\n"
 		"data-{000000..000127}.tar.\n\n"
 		"    --shards N                      so many shards\n"

@@ -28,7 +28,7 @@ struct extract_work {
 	const struct selection *selection;
 	const struct extract_options *options;
 	struct progress progress;
-	bool *made_folders;      /* by number: made by this command */
+	bool *made_directories;      /* by number: made by this command */
 	_Atomic unsigned hands;  /* threads that have started */
 	_Atomic size_t next;     /* index of the next file */
 	_Atomic bool stop;       /* after a failure */
@@ -75,8 +75,9 @@ static const char *reason(int err)
 		       "them as they are";
 	case ELOOP:
 	case ENOTDIR:
-		return "a symbolic link, or something else that is no directory, is in the way: "
-		       "nothing is written through it; remove it, or extract to another place";
+		return
+			"a symbolic link, or something else that is no directory, is in "
+		       "the way: nothing is written through it; remove it, or extract to another place";
 	case EISDIR:
 	case ENOTEMPTY:
 		return "a directory is in its place; remove that first";
@@ -95,12 +96,12 @@ static const char *reason(int err)
 	}
 }
 
-static void extract_fail(struct extract_work *w, uint32_t folder, const char *name,
+static void extract_fail(struct extract_work *w, uint32_t directory, const char *name,
 			 int err)
 {
 	char path[PATH_MAX];
 
-	select_path(w->selection, folder, name, strlen(name), path, sizeof(path));
+	select_path(w->selection, directory, name, strlen(name), path, sizeof(path));
 	log_error("%s/%s: %s", w->options->destination, path, reason(err));
 	atomic_fetch_add(&w->failed, 1U);
 	if (err == -EBADMSG)
@@ -110,12 +111,12 @@ static void extract_fail(struct extract_work *w, uint32_t folder, const char *na
 }
 
 /* 0: the name was made. Otherwise the error has been counted and reported. */
-static int conclude(struct extract_work *w, uint32_t folder, const char *name, int err)
+static int conclude(struct extract_work *w, uint32_t directory, const char *name, int err)
 {
 	if (err == -EEXIST && w->options->existing == EXISTING_SKIP)
 		atomic_fetch_add(&w->skipped, 1U);
 	else if (err && err != -ECANCELED)
-		extract_fail(w, folder, name, err);
+		extract_fail(w, directory, name, err);
 	return err;
 }
 
@@ -153,7 +154,7 @@ static struct extract_files_attributes attributes_of(const struct tree_stat *st)
 					    .mtime_ns = st->mtime_ns };
 }
 
-/* Publishes the file or folder that was begun on the channel, or drops it. */
+/* Publishes the file or directory that was begun on the channel, or drops it. */
 static int extract_finish(struct extract_work *w, const struct tree_stat *st,
 			  unsigned channel)
 {
@@ -202,9 +203,9 @@ static int copy_contents(struct extract_worker *hand, const struct tree_stat *st
 }
 
 static int extract_write_file(struct extract_worker *hand, const struct tree_stat *st,
-			      uint32_t folder, const char *name)
+			      uint32_t directory, const char *name)
 {
-	int fd, err = extract_files_begin(hand->channel, folder, name, &fd);
+	int fd, err = extract_files_begin(hand->channel, directory, name, &fd);
 
 	if (err)
 		return err;
@@ -224,7 +225,8 @@ static int extract_read_item(const struct extract_work *w, const struct select_i
 {
 	const struct selection *s = w->selection;
 	struct tree_name entry;
-	int err = tree_child(s->tree, s->folders.items[item->folder].node, item->child, &entry);
+	int err = tree_child(s->tree, s->directories.items[item->directory].node,
+			     item->child, &entry);
 
 	*name = '\0';
 	if (err || entry.length > NAME_MAX)
@@ -244,8 +246,8 @@ static void extract_file(struct extract_worker *hand, const struct select_item *
 	if (!err && st.kind != TREE_FILE)
 		err = -EIO;
 	if (!err)
-		err = extract_write_file(hand, &st, item->folder, name);
-	if (conclude(w, item->folder, name, err) == 0) {
+		err = extract_write_file(hand, &st, item->directory, name);
+	if (conclude(w, item->directory, name, err) == 0) {
 		atomic_fetch_add(&w->files, 1U);
 		atomic_fetch_add(&w->bytes, st.size);
 	}
@@ -275,40 +277,41 @@ static void extract_files(void *argument)
 	free(hand.buffer);
 }
 
-/* ---- Folders and links, in one thread ---- */
+/* ---- Directories and links, in one thread ---- */
 
-static void make_folders(struct extract_work *w, struct extract_report *report)
+static void make_directories(struct extract_work *w, struct extract_report *report)
 {
-	report->directories += w->made_folders[0];
-	for (uint32_t i = 1; i < w->selection->folders.count && !extract_is_over(w);
+	report->directories += w->made_directories[0];
+	for (uint32_t i = 1; i < w->selection->directories.count && !extract_is_over(w);
 	     i++) {
-		const struct select_folder *folder = &w->selection->folders.items[i];
+		const struct select_directory *directory =
+			&w->selection->directories.items[i];
 		int err;
 
-		if (!folder->wanted)
+		if (!directory->wanted)
 			continue;
-		err = extract_files_folder(i, folder->parent, folder->name,
-					   folder->length, &w->made_folders[i]);
+		err = extract_files_directory(i, directory->parent, directory->name,
+					   directory->length, &w->made_directories[i]);
 		if (err)
 			extract_fail(w, i, "", err);
-		report->directories += w->made_folders[i];
+		report->directories += w->made_directories[i];
 	}
 }
 
 /* The innermost first: their parents' modes may forbid to enter them. */
-static void finish_folders(struct extract_work *w)
+static void finish_directories(struct extract_work *w)
 {
-	for (uint32_t i = (uint32_t)w->selection->folders.count;
+	for (uint32_t i = (uint32_t)w->selection->directories.count;
 	     i-- > 0 && !atomic_load(&signal_taken);) {
 		struct tree_stat st;
 		int err;
 
-		if (!w->made_folders[i])
+		if (!w->made_directories[i])
 			continue;
-		err = extract_files_begin_folder(i);
+		err = extract_files_begin_directory(i);
 		if (!err)
 			err = tree_stat(w->selection->tree,
-					w->selection->folders.items[i].node, &st);
+					w->selection->directories.items[i].node, &st);
 		if (!err)
 			err = extract_finish(w, &st, 0);
 		if (err)
@@ -332,10 +335,10 @@ static void extract_symlinks(struct extract_work *w, struct extract_report *repo
 			const struct extract_files_attributes attributes =
 				attributes_of(&st);
 
-			err = extract_files_symlink(item->folder, name, target,
+			err = extract_files_symlink(item->directory, name, target,
 						    &attributes);
 		}
-		if (conclude(w, item->folder, name, err) == 0)
+		if (conclude(w, item->directory, name, err) == 0)
 			report->symlinks++;
 	}
 }
@@ -358,11 +361,11 @@ static void extract_link(struct extract_worker *hand, const struct select_link *
 	if (!err)
 		err = extract_read_item(w, &link->first, source, &st);
 	if (!err)
-		err = extract_files_link(link->first.folder, source, &st,
-					 link->name.folder, name);
+		err = extract_files_link(link->first.directory, source, &st,
+					 link->name.directory, name);
 	if (lacks_links(err))
 		extract_file(hand, &link->name);
-	else if (conclude(w, link->name.folder, name, err) == 0)
+	else if (conclude(w, link->name.directory, name, err) == 0)
 		report->links++;
 }
 
@@ -422,10 +425,11 @@ int extract_run(const struct dataset *dataset, const struct selection *selection
 		const struct extract_options *options, struct extract_report *report,
 		struct error *e)
 {
-	CLEANUP(cleanup_free) bool *made = calloc(selection->folders.count, sizeof(*made));
+	CLEANUP(cleanup_free) bool *made = calloc(selection->directories.count,
+						  sizeof(*made));
 	struct extract_work work = {.dataset = dataset,
 				    .options = options,
-				    .made_folders = made,
+				    .made_directories = made,
 				    .selection = selection,
 				    .progress = {.subject = "extracting",
 						 .unit = "files"}};
@@ -434,13 +438,13 @@ int extract_run(const struct dataset *dataset, const struct selection *selection
 	*report = (struct extract_report){ 0 };
 	if (!made)
 		return error_no_memory(e, NULL);
-	err = extract_files_open((uint32_t)selection->folders.count, &made[0], e);
+	err = extract_files_open((uint32_t)selection->directories.count, &made[0], e);
 	if (err)
 		return err;
 	atomic_store(&work.progress.bytes_total, work.selection->bytes);
 	atomic_store(&work.progress.count_total, work.selection->files.count);
 	watch_signals();
-	make_folders(&work, report);
+	make_directories(&work, report);
 	progress_start(&work.progress, options->quiet);
 	if (!extract_is_over(&work))
 		err = extract_in_threads(&work, e);
@@ -449,7 +453,7 @@ int extract_run(const struct dataset *dataset, const struct selection *selection
 		extract_links(&work, report);
 		extract_symlinks(&work, report);
 	}
-	finish_folders(&work);
+	finish_directories(&work);
 	fill_report(&work, report);
 	return err;
 }

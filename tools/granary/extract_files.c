@@ -16,14 +16,14 @@
 #include "os/lock.h"
 
 enum extract_call {
-	CALL_OPEN, CALL_FOLDER, CALL_BEGIN, CALL_PUBLISH, CALL_DROP, CALL_BEGIN_FOLDER,
+	CALL_OPEN, CALL_DIRECTORY, CALL_BEGIN, CALL_PUBLISH, CALL_DROP, CALL_BEGIN_DIRECTORY,
 		CALL_SYMLINK,
 	CALL_LINK, CALL_XATTR,
 };
 
 /* Parent and child are one program. Only the used part of `tail` is sent. */
 struct extract_files_order {
-	uint32_t folder, other; /* other: its parent; that of `first`; how many there are */
+	uint32_t directory, other; /* other: its parent; that of `first`; how many there are */
 	struct extract_files_attributes attributes;
 	uint64_t size;
 	char name[NAME_MAX + 1], first[NAME_MAX + 1];
@@ -67,14 +67,14 @@ static struct extract_files_order *extract_files_order_of(unsigned channel)
 	return order;
 }
 
-int extract_files_open(uint32_t folders, bool *made, struct error *e)
+int extract_files_open(uint32_t directories, bool *made, struct error *e)
 {
 	struct extract_files_order *order = extract_files_order_of(0);
 	size_t size = sizeof(*e);
 	struct error came = { 0 };
 	int err;
 
-	order->other = folders;
+	order->other = directories;
 	err = extract_files_call(0, CALL_OPEN, order, 0, &came, &size, NULL);
 	*made = !err && size > 0;
 	if (!err)
@@ -85,26 +85,26 @@ int extract_files_open(uint32_t folders, bool *made, struct error *e)
 	return err;
 }
 
-int extract_files_folder(uint32_t folder, uint32_t parent, const char *name,
+int extract_files_directory(uint32_t directory, uint32_t parent, const char *name,
 			 size_t length, bool *made)
 {
 	struct extract_files_order *order = extract_files_order_of(0);
 	size_t size = sizeof(*made);
 	int err;
 
-	order->folder = folder;
+	order->directory = directory;
 	order->other = parent;
 	extract_files_set_name(order->name, name, length);
 	*made = false;
-	err = extract_files_call(0, CALL_FOLDER, order, 0, made, &size, NULL);
+	err = extract_files_call(0, CALL_DIRECTORY, order, 0, made, &size, NULL);
 	return err;
 }
 
-int extract_files_begin(unsigned channel, uint32_t folder, const char *name, int *fd)
+int extract_files_begin(unsigned channel, uint32_t directory, const char *name, int *fd)
 {
 	struct extract_files_order *order = extract_files_order_of(channel);
 
-	order->folder = folder;
+	order->directory = directory;
 	extract_files_set_name(order->name, name, strlen(name));
 	return extract_files_call(channel, CALL_BEGIN, order, 0, NULL, NULL, fd);
 }
@@ -123,21 +123,21 @@ void extract_files_drop(unsigned channel)
 	extract_files_send(channel, CALL_DROP, extract_files_order_of(channel), 0);
 }
 
-int extract_files_begin_folder(uint32_t folder)
+int extract_files_begin_directory(uint32_t directory)
 {
 	struct extract_files_order *order = extract_files_order_of(0);
 
-	order->folder = folder;
-	return extract_files_send(0, CALL_BEGIN_FOLDER, order, 0);
+	order->directory = directory;
+	return extract_files_send(0, CALL_BEGIN_DIRECTORY, order, 0);
 }
 
-int extract_files_symlink(uint32_t folder, const char *name, const char *target,
+int extract_files_symlink(uint32_t directory, const char *name, const char *target,
 			  const struct extract_files_attributes *attributes)
 {
 	struct extract_files_order *order = extract_files_order_of(0);
 	size_t length = strnlen(target, sizeof(order->tail));
 
-	order->folder = folder;
+	order->directory = directory;
 	order->attributes = *attributes;
 	extract_files_set_name(order->name, name, strlen(name));
 	memcpy(order->tail, target, length);
@@ -145,11 +145,11 @@ int extract_files_symlink(uint32_t folder, const char *name, const char *target,
 }
 
 int extract_files_link(uint32_t from, const char *first, const struct tree_stat *st,
-		       uint32_t folder, const char *name)
+		       uint32_t directory, const char *name)
 {
 	struct extract_files_order *order = extract_files_order_of(0);
 
-	order->folder = folder;
+	order->directory = directory;
 	order->other = from;
 	order->size = st->size;
 	order->attributes.mtime = st->mtime;
@@ -177,16 +177,16 @@ struct extract_channel {
 	struct safe_output_cursor cursor, first;
 	struct safe_output_file file;
 	char name[NAME_MAX + 1]; /* of the file */
-	int begun;               /* the file's descriptor, or the cursor's folder, or -1 */
+	int begun;               /* the file's descriptor, or the cursor's directory, or -1 */
 	bool is_file;
 };
 
 struct extract_files {
 	const char *destination;
 	enum existing_policy existing;
-	uint32_t folders_most;
+	uint32_t directories_most;
 	struct safe_output output;
-	struct selection selection; /* the folders that are known so far */
+	struct selection selection; /* the directories that are known so far */
 	struct lock lock;           /* of their names */
 	unsigned channels;
 	struct extract_channel posts[];
@@ -194,7 +194,7 @@ struct extract_files {
 
 struct extract_files *extract_files_new(const char *destination,
 					enum existing_policy existing,
-					unsigned channels, uint32_t folders_most)
+					unsigned channels, uint32_t directories_most)
 {
 	struct extract_files *o = calloc(1, sizeof(*o) + channels * sizeof(o->posts[0]));
 
@@ -202,7 +202,7 @@ struct extract_files *extract_files_new(const char *destination,
 		return NULL;
 	o->destination = destination;
 	o->existing = existing;
-	o->folders_most = folders_most;
+	o->directories_most = directories_most;
 	o->channels = channels;
 	o->lock = (struct lock)LOCK_INIT;
 	o->output.root = -1;
@@ -229,9 +229,9 @@ void extract_files_free(struct extract_files *o)
 		safe_output_close_cursor(&o->posts[i].cursor);
 		safe_output_close_cursor(&o->posts[i].first);
 	}
-	for (size_t i = 0; i < o->selection.folders.count; i++)
-		free((void *)(uintptr_t)o->selection.folders.items[i].name);
-	vec_free(&o->selection.folders);
+	for (size_t i = 0; i < o->selection.directories.count; i++)
+		free((void *)(uintptr_t)o->selection.directories.items[i].name);
+	vec_free(&o->selection.directories);
 	safe_output_close(&o->output);
 	free(o);
 }
@@ -242,27 +242,27 @@ static bool extract_files_is_name(const char name[NAME_MAX + 1])
 	       strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
-/* A folder that is known never changes. */
-static bool extract_files_knows(struct extract_files *o, uint32_t folder)
+/* A directory that is known never changes. */
+static bool extract_files_knows(struct extract_files *o, uint32_t directory)
 {
 	LOCK_GUARD(&o->lock);
-	return o->output.root >= 0 && folder < o->selection.folders.count &&
-	       (folder == 0 || o->selection.folders.items[folder].name);
+	return o->output.root >= 0 && directory < o->selection.directories.count &&
+	       (directory == 0 || o->selection.directories.items[directory].name);
 }
 
 /* On the first channel only: two threads would both allocate the tables. */
 static int open_landing(struct extract_files *o, const struct extract_channel *post,
 			const struct extract_files_order *order, struct error *e)
 {
-	size_t size = order->other * sizeof(struct select_folder);
+	size_t size = order->other * sizeof(struct select_directory);
 
 	if (post != &o->posts[0] || o->output.root >= 0 || order->other == 0 ||
-	    order->other > o->folders_most)
+	    order->other > o->directories_most)
 		return -EINVAL;
-	if (vec_reserve(&o->selection.folders, order->other) < 0)
+	if (vec_reserve(&o->selection.directories, order->other) < 0)
 		return -ENOMEM;
-	memset(o->selection.folders.items, 0, size);
-	o->selection.folders.count = order->other;
+	memset(o->selection.directories.items, 0, size);
+	o->selection.directories.count = order->other;
 	return safe_output_open(&o->output, o->destination, &o->selection, o->existing,
 				e);
 }
@@ -285,22 +285,22 @@ static int serve_open(struct extract_files *o, const struct extract_channel *pos
 
 static int learn(struct extract_files *o, const struct extract_files_order *order)
 {
-	struct select_folder *folder;
+	struct select_directory *directory;
 	char *name = strdup(order->name);
 
 	LOCK_GUARD(&o->lock);
-	folder = order->folder < o->selection.folders.count ?
-			 &o->selection.folders.items[order->folder] : NULL;
-	if (!name || !folder || folder->name || order->other >= order->folder) {
+	directory = order->directory < o->selection.directories.count ?
+			 &o->selection.directories.items[order->directory] : NULL;
+	if (!name || !directory || directory->name || order->other >= order->directory) {
 		free(name);
 		return name ? -EINVAL : -ENOMEM;
 	}
-	*folder = (struct select_folder){ .name = name, .length = (uint8_t)strlen(name),
+	*directory = (struct select_directory){ .name = name, .length = (uint8_t)strlen(name),
 					  .parent = order->other };
 	return 0;
 }
 
-static int serve_folder(struct extract_files *o, struct extract_channel *post,
+static int serve_directory(struct extract_files *o, struct extract_channel *post,
 			const struct extract_files_order *order,
 			struct broker_reply *answer)
 {
@@ -312,10 +312,11 @@ static int serve_folder(struct extract_files *o, struct extract_channel *post,
 		return -EINVAL;
 	err = learn(o, order);
 	if (!err)
-		err = safe_output_make_folder(&o->output, &post->cursor, order->folder);
+		err = safe_output_make_directory(&o->output, &post->cursor,
+						 order->directory);
 	if (err)
 		return err;
-	made = o->output.made_folders.items[order->folder];
+	made = o->output.made_directories.items[order->directory];
 	memcpy(answer->data, &made, sizeof(made));
 	answer->size = sizeof(made);
 	return 0;
@@ -327,9 +328,10 @@ static int serve_begin(struct extract_files *o, struct extract_channel *post,
 {
 	int directory, err;
 
-	if (!extract_files_is_name(order->name) || !extract_files_knows(o, order->folder))
+	if (!extract_files_is_name(order->name) || !extract_files_knows(o,
+									order->directory))
 		return -EINVAL;
-	directory = safe_output_folder(&post->cursor, order->folder);
+	directory = safe_output_directory(&post->cursor, order->directory);
 	if (directory < 0)
 		return directory;
 	err = safe_output_begin(&o->output, directory, order->name, &post->file);
@@ -341,16 +343,16 @@ static int serve_begin(struct extract_files *o, struct extract_channel *post,
 	return 0;
 }
 
-/* Only folders that were made here are changed. */
-static int serve_begin_folder(struct extract_files *o, struct extract_channel *post,
+/* Only directories that were made here are changed. */
+static int serve_begin_directory(struct extract_files *o, struct extract_channel *post,
 			      const struct extract_files_order *order)
 {
 	int fd;
 
-	if (post != &o->posts[0] || !extract_files_knows(o, order->folder) ||
-	    !o->output.made_folders.items[order->folder])
+	if (post != &o->posts[0] || !extract_files_knows(o, order->directory) ||
+	    !o->output.made_directories.items[order->directory])
 		return -EINVAL;
-	fd = safe_output_folder(&post->cursor, order->folder);
+	fd = safe_output_directory(&post->cursor, order->directory);
 	if (fd < 0)
 		return fd;
 	post->is_file = false;
@@ -365,7 +367,7 @@ static void times_of(const struct extract_files_order *order, struct timespec ou
 				    .tv_nsec = order->attributes.mtime_ns % 1000000000U };
 }
 
-/* Keeps the set-gid bit: files made in a folder later inherit its group. */
+/* Keeps the set-gid bit: files made in a directory later inherit its group. */
 static int extract_files_set_attributes(int fd, const struct extract_files_order *order)
 {
 	struct timespec times[2];
@@ -400,12 +402,12 @@ static int serve_symlink(struct extract_files *o, struct extract_channel *post,
 	int directory, err;
 
 	if (!extract_files_is_name(order->name) ||
-	    !extract_files_knows(o, order->folder) ||
+	    !extract_files_knows(o, order->directory) ||
 	    length >= sizeof(target) || memchr(order->tail, '\0', length))
 		return -EINVAL;
 	memcpy(target, order->tail, length);
 	target[length] = '\0';
-	directory = safe_output_folder(&post->cursor, order->folder);
+	directory = safe_output_directory(&post->cursor, order->directory);
 	if (directory < 0)
 		return directory;
 	err = safe_output_symlink(&o->output, directory, order->name, target);
@@ -423,11 +425,11 @@ static int serve_link(struct extract_files *o, struct extract_channel *post,
 	int from, to;
 
 	if (!extract_files_is_name(order->name) || !extract_files_is_name(order->first) ||
-	    !extract_files_knows(o, order->folder) ||
+	    !extract_files_knows(o, order->directory) ||
 	    !extract_files_knows(o, order->other))
 		return -EINVAL;
-	from = safe_output_folder(&post->first, order->other);
-	to = from < 0 ? from : safe_output_folder(&post->cursor, order->folder);
+	from = safe_output_directory(&post->first, order->other);
+	to = from < 0 ? from : safe_output_directory(&post->cursor, order->directory);
 	return to < 0 ? to : safe_output_link(&o->output, from, order->first, &st, to,
 					      order->name);
 }
@@ -453,22 +455,22 @@ int extract_files_serve(void *context, const struct broker_request *question,
 	if (question->size < offsetof(struct extract_files_order, tail))
 		return -EINVAL;
 	tail = question->size - offsetof(struct extract_files_order, tail);
-	/* the open file lies in the cursor's folder, which other orders may change */
+	/* the open file lies in the cursor's directory, which other orders may change */
 	if (question->kind != CALL_PUBLISH && question->kind != CALL_XATTR)
 		extract_files_end_channel(post);
 	switch ((enum extract_call)question->kind) {
 	case CALL_OPEN:
 		return serve_open(o, post, order, answer);
-	case CALL_FOLDER:
-		return serve_folder(o, post, order, answer);
+	case CALL_DIRECTORY:
+		return serve_directory(o, post, order, answer);
 	case CALL_BEGIN:
 		return serve_begin(o, post, order, answer);
 	case CALL_PUBLISH:
 		return serve_publish(o, post, order);
 	case CALL_DROP:
 		return 0;
-	case CALL_BEGIN_FOLDER:
-		return serve_begin_folder(o, post, order);
+	case CALL_BEGIN_DIRECTORY:
+		return serve_begin_directory(o, post, order);
 	case CALL_SYMLINK:
 		return serve_symlink(o, post, order, tail);
 	case CALL_LINK:

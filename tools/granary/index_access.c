@@ -8,36 +8,37 @@
 #include "base/cleanup.h"
 #include "base/filename.h"
 
-static size_t folder_length(const char *path)
+static size_t directory_length(const char *path)
 {
 	return (size_t)(filename_of(path) - path);
 }
 
-/* The users that the folders above admit, as the permissions that remain of 0777. */
+/* The users that the directories above admit, as the permissions that remain of 0777. */
 static mode_t reach_of(const char *path, gid_t gid)
 {
-	CLEANUP(cleanup_free) char *folder = strndup(path, folder_length(path));
+	CLEANUP(cleanup_free) char *directory = strndup(path, directory_length(path));
 	mode_t left = 0777;
 	struct stat st;
 
-	while (folder && *folder) {
-		folder[strlen(folder) - 1] = '\0'; /* the slash */
-		if (stat(*folder ? folder : "/", &st) < 0)
+	while (directory && *directory) {
+		directory[strlen(directory) - 1] = '\0'; /* the slash */
+		if (stat(*directory ? directory : "/", &st) < 0)
 			return 0700;
 		if (!(st.st_mode & S_IXOTH))
 			left &= st.st_gid == gid && (st.st_mode & S_IXGRP) ? 0770 : 0700;
-		folder[folder_length(folder)] = '\0';
+		directory[directory_length(directory)] = '\0';
 	}
-	return folder ? left : 0700;
+	return directory ? left : 0700;
 }
 
-/* A set's index lies beside its first file: other folders may admit fewer users. */
+/* A set's index lies beside its first file: other directories may admit fewer users. */
 static mode_t access_from(const struct source *first, const struct source *other,
 			  gid_t gid)
 {
 	const char *here = source_place(first), *there = source_place(other);
-	size_t n = folder_length(here);
-	bool beside = *there != '/' || (n == folder_length(there) && memcmp(here, there, n) == 0);
+	size_t n = directory_length(here);
+	bool beside = *there != '/' || (n == directory_length(there) && memcmp(here,
+									       there, n) == 0);
 
 	return beside ? 0777 : reach_of(there, gid);
 }

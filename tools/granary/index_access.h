@@ -8,7 +8,7 @@
 
 /*
  * Users who may read every packed file may read the index: by the modes of the files, and
- * by those of the folders above files that do not lie beside the first.
+ * by those of the directories above files that do not lie beside the first.
  */
 struct image_access index_access(const struct source_set *sources);
 

@@ -42,7 +42,7 @@ static int live_read_all(int fd, char *out, size_t room)
 	return n < 0 ? -errno : 0;
 }
 
-/* Reads the file below a folder: `length` bytes of look->path. -ENOENT: none. */
+/* Reads the file below a directory: `length` bytes of look->path. -ENOENT: none. */
 static int read_mount(struct live_query *look, size_t length)
 {
 	int fd, err;
@@ -56,7 +56,7 @@ static int read_mount(struct live_query *look, size_t length)
 	return err;
 }
 
-/* Steps to the parent folder; false: it is of another filesystem, or there is none. */
+/* Steps to the parent directory; false: it is of another filesystem, or there is none. */
 static bool go_up(struct live_query *look, size_t length, dev_t device)
 {
 	struct stat st;
@@ -124,7 +124,7 @@ static enum live live_fail(const struct live_query *look, int err, struct error 
 	return LIVE_FAILED;
 }
 
-/* The path exists, but no folder above it has .granaryfs. */
+/* The path exists, but no directory above it has .granaryfs. */
 static enum live report_no_mount(const char *path, struct error *e)
 {
 	error_set(e, ERROR_MOUNT, ENOENT, "%s: no granaryfs is mounted there, or one without "

@@ -369,7 +369,7 @@ int manifest_write(const struct manifest *m, const char *path, struct error *e)
 	return err;
 }
 
-/* The rename would replace a device or folder: only a regular file may be there. */
+/* The rename would replace a device or directory: only a regular file may be there. */
 static int manifest_check_place(const struct place *place, struct error *e)
 {
 	struct stat st;

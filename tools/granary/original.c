@@ -40,7 +40,7 @@ static int readlink_below(int root, const char *path, char target[PATH_MAX])
 	return (int)n;
 }
 
-/* Opens files and folders only: opening a device may have effects. */
+/* Opens files and directories only: opening a device may have effects. */
 static int open_below(int root, const char *path)
 {
 	CLEANUP(cleanup_close) int found = pack_scan_open(root, path, O_PATH);
@@ -153,20 +153,20 @@ static void names_free(struct original_names *names)
 	vec_free(&names->list);
 }
 
-static char *original_join(const char *folder, const char *name)
+static char *original_join(const char *directory, const char *name)
 {
 	char *path = NULL;
 
-	if (asprintf(&path, "%s%s%s", folder, *folder ? "/" : "", name) < 0)
+	if (asprintf(&path, "%s%s%s", directory, *directory ? "/" : "", name) < 0)
 		return NULL;
 	return path;
 }
 
-static int original_add_name(struct original_names *names, const char *folder,
+static int original_add_name(struct original_names *names, const char *directory,
 			     const char *name)
 {
 	struct stat st = { 0 };
-	struct original_name one = { .path = original_join(folder, name) };
+	struct original_name one = { .path = original_join(directory, name) };
 
 	if (one.path)
 		one.error = -original_stat(one.path, &st);
@@ -185,9 +185,9 @@ static int backwards(const void *x, const void *y)
 }
 
 /* In descending order: original_walk takes names from the end. */
-static int list_folder(const char *folder, struct original_names *out)
+static int list_directory(const char *directory, struct original_names *out)
 {
-	int fd = original_open(folder), err = 0;
+	int fd = original_open(directory), err = 0;
 	DIR *open = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
@@ -199,7 +199,7 @@ static int list_folder(const char *folder, struct original_names *out)
 	}
 	for (errno = 0; !err && (entry = readdir(open)); errno = 0) {
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			err = original_add_name(out, folder, entry->d_name);
+			err = original_add_name(out, directory, entry->d_name);
 	}
 	if (!err)
 		err = -errno;
@@ -210,15 +210,15 @@ static int list_folder(const char *folder, struct original_names *out)
 	return err;
 }
 
-/* Pushes a folder's names onto the stack `left`. */
-static int push_folder(struct original_names *left, const char *folder,
+/* Pushes a directory's names onto the stack `left`. */
+static int push_directory(struct original_names *left, const char *directory,
 		       original_visit *visit, void *context)
 {
 	struct original_names inside = { VEC_INIT };
-	int err = list_folder(folder, &inside);
+	int err = list_directory(directory, &inside);
 
 	if (err && err != -ENOMEM) {
-		visit(context, folder, S_IFDIR, -err);
+		visit(context, directory, S_IFDIR, -err);
 		err = 0;
 	}
 	for (size_t i = 0; i < inside.list.count && !err; i++) {
@@ -233,14 +233,14 @@ static int push_folder(struct original_names *left, const char *folder,
 int original_walk(original_visit *visit, void *context)
 {
 	struct original_names left = { VEC_INIT };
-	int err = push_folder(&left, "", visit, context);
+	int err = push_directory(&left, "", visit, context);
 
 	while (!err && left.list.count) {
 		struct original_name one = left.list.items[--left.list.count];
 
 		if (visit(context, one.path, one.mode, one.error) && !one.error &&
 		    S_ISDIR(one.mode))
-			err = push_folder(&left, one.path, visit, context);
+			err = push_directory(&left, one.path, visit, context);
 		free(one.path);
 	}
 	names_free(&left);

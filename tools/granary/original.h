@@ -22,8 +22,9 @@ int original_readlink(const char *path, char target[PATH_MAX]);
 int original_open(const char *path);
 
 /*
- * Visits each name below the root, a folder before its names, and these by their bytes.
- * `error`: 0, or why the name cannot be read. Return false to skip a folder's names.
+ * Visits each name below the root, a directory before its names, and these by their
+ * bytes. `error`: 0, or why the name cannot be read. Return false to skip a directory's
+ * names.
  */
 typedef bool original_visit(void *context, const char *path, mode_t mode, int error);
 int original_walk(original_visit *visit, void *context);

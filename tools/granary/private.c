@@ -92,7 +92,7 @@ static int cut_off(void)
 	return mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL) < 0 ? -errno : 0;
 }
 
-/* setns enters the namespace's root; the caller's root and folder are restored. */
+/* setns enters the namespace's root; the caller's root and directory are restored. */
 static int cut_off_at_root(void)
 {
 	CLEANUP(cleanup_close) int root = open("/", O_PATH | O_CLOEXEC);
@@ -123,7 +123,7 @@ int private_enter(struct error *e)
 	}
 	/* unmounts outside must arrive in here */
 	err = cut_off();
-	if (err == -EINVAL) /* a chroot into a folder: no mount begins at its root */
+	if (err == -EINVAL) /* a chroot into a directory: no mount begins at its root */
 		err = cut_off_at_root();
 	if (err)
 		return error_set(e, ERROR_SYSTEM, -err,

@@ -23,20 +23,20 @@
 enum { REHEARSAL_MS = 20000 };
 
 /*
- * An empty folder. The process that tries mounts a tmpfs on it, in its own namespace, for
- * all other files.
+ * An empty directory. The process that tries mounts a tmpfs on it, in its own namespace,
+ * for all other files.
  */
 static const char place_template[] = "/tmp/granary-doctor.XXXXXX";
 static char place[sizeof(place_template)];
 
-static const char *const folders[] = { "tree", "tree/folder", "mount" };
-static const char *const files[] = { "file", "folder/file" };
+static const char *const directories[] = { "tree", "tree/directory", "mount" };
+static const char *const files[] = { "file", "directory/file" };
 
 enum { PATH_BYTES = sizeof(place) + 32 };
 
-static char *rehearse_path_of(const char *folder, const char *name, char out[PATH_BYTES])
+static char *rehearse_path_of(const char *directory, const char *name, char out[PATH_BYTES])
 {
-	snprintf(out, PATH_BYTES, "%s/%s%s", place, folder, name);
+	snprintf(out, PATH_BYTES, "%s/%s%s", place, directory, name);
 	return out;
 }
 
@@ -59,8 +59,8 @@ static int make_tree(struct rehearsal_report *r)
 
 	if (mount("granary", place, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755") < 0)
 		return rehearse_failed(r, "no tmpfs can be mounted");
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-		if (mkdir(rehearse_path_of("", folders[i], path), 0755) < 0)
+	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
+		if (mkdir(rehearse_path_of("", directories[i], path), 0755) < 0)
 			return rehearse_failed(r, path);
 	}
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {

@@ -32,8 +32,8 @@ struct tally {
 /* ---- The packed files of an index ---- */
 
 /*
- * The folder may be a stranger's, and a link there may lead to what only root may read, of
- * which the index would then hold digests.
+ * The directory may be a stranger's, and a link there may lead to what only root may
+ * read, of which the index would then hold digests.
  */
 static int open_as_root(const char *path, const struct source *index, struct source **out,
 			struct error *e)
@@ -51,7 +51,7 @@ static int open_as_root(const char *path, const struct source *index, struct sou
 	if (fd == -ELOOP)
 		return error_set(e, ERROR_SYSTEM, ELOOP,
 				 "'%s' is a symbolic link, which root does not follow there: the "
-				 "owner of the folder can renew the index", path);
+				 "owner of the directory can renew the index", path);
 	if (fd < 0)
 		return error_set(e, ERROR_SYSTEM, -fd, "'%s': %s", path, strerror(-fd));
 	return source_adopt(path, fd, out, e);
@@ -271,7 +271,7 @@ static void renew_inspect(const struct request *request, const char *path,
 	index_file_close(file);
 }
 
-/* ---- All below some folders ---- */
+/* ---- All below some directories ---- */
 
 static bool is_index_name(const char *name)
 {

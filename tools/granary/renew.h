@@ -9,7 +9,7 @@
 
 #include "granary.h"
 
-/* Walks the folders of the request: an exit status, all errors printed. */
+/* Walks the directories of the request: an exit status, all errors printed. */
 int renew(const struct request *request);
 
 #endif

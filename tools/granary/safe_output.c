@@ -14,16 +14,16 @@
 #include "base/cleanup.h"
 #include "os/place.h"
 
-enum { FOLDER_FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
+enum { DIRECTORY_FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 
-static void safe_output_name_of(const struct select_folder *folder,
+static void safe_output_name_of(const struct select_directory *directory,
 				char out[NAME_MAX + 1])
 {
-	memcpy(out, folder->name, folder->length);
-	out[folder->length] = '\0';
+	memcpy(out, directory->name, directory->length);
+	out[directory->length] = '\0';
 }
 
-/* ---- Folders ---- */
+/* ---- Directories ---- */
 
 static int safe_output_refuse(const char *destination, int err, struct error *e)
 {
@@ -31,7 +31,7 @@ static int safe_output_refuse(const char *destination, int err, struct error *e)
 			 err == -ENOTDIR ? "; files are extracted into a directory" : "");
 }
 
-/* The name of a new folder, and the path of its parent, which the caller frees. */
+/* The name of a new directory, and the path of its parent, which the caller frees. */
 static char *split_name(const char *destination, char name[NAME_MAX + 1])
 {
 	size_t n = strlen(destination), begin;
@@ -49,22 +49,23 @@ static char *split_name(const char *destination, char name[NAME_MAX + 1])
 	return begin ? strndup(destination, begin) : strdup(".");
 }
 
-/* O_NOFOLLOW: a link that takes the folder's place at this moment is not followed. */
+/* O_NOFOLLOW: a link that takes the directory's place at this moment is not followed. */
 static int make_in(int parent, const char *name)
 {
 	int fd;
 
 	if (mkdirat(parent, name, 0777) < 0)
 		return -errno;
-	fd = openat(parent, name, FOLDER_FLAGS);
+	fd = openat(parent, name, DIRECTORY_FLAGS);
 	return fd < 0 ? -errno : fd;
 }
 
 static int make_root(const char *destination, struct error *e)
 {
 	char name[NAME_MAX + 1];
-	CLEANUP(cleanup_free) char *folder = split_name(destination, name);
-	CLEANUP(cleanup_close) int parent = folder ? place_open_folder(folder, e) : -errno;
+	CLEANUP(cleanup_free) char *directory = split_name(destination, name);
+	CLEANUP(cleanup_close) int parent = directory ? place_open_directory(directory,
+									     e) : -errno;
 	int fd = parent < 0 ? parent : make_in(parent, name);
 
 	if (fd >= 0 || parent == -EPERM)
@@ -77,7 +78,7 @@ static int make_root(const char *destination, struct error *e)
 /* The user named this path: it may be a link, but for root not one of another user's. */
 static int open_root(struct safe_output *l, const char *destination, struct error *e)
 {
-	CLEANUP(cleanup_close) int there = place_open_folder(destination, e);
+	CLEANUP(cleanup_close) int there = place_open_directory(destination, e);
 
 	if (there == -ENOENT) {
 		l->root = make_root(destination, e);
@@ -86,7 +87,7 @@ static int open_root(struct safe_output *l, const char *destination, struct erro
 	}
 	if (there == -EPERM)
 		return there;
-	l->root = there < 0 ? there : openat(there, ".", FOLDER_FLAGS);
+	l->root = there < 0 ? there : openat(there, ".", DIRECTORY_FLAGS);
 	if (l->root < 0)
 		return safe_output_refuse(destination, there < 0 ? there : -errno, e);
 	return 0;
@@ -100,14 +101,14 @@ int safe_output_open(struct safe_output *l, const char *destination,
 
 	*l = (struct safe_output){ .root = -1, .selection = selection,
 				   .existing = existing };
-	if (vec_reserve(&l->made_folders, selection->folders.count) < 0)
+	if (vec_reserve(&l->made_directories, selection->directories.count) < 0)
 		return error_no_memory(e, NULL);
-	memset(l->made_folders.items, 0, selection->folders.count);
-	l->made_folders.count = selection->folders.count;
+	memset(l->made_directories.items, 0, selection->directories.count);
+	l->made_directories.count = selection->directories.count;
 	err = open_root(l, destination, e);
 	if (err)
 		return err;
-	l->made_folders.items[0] = l->made;
+	l->made_directories.items[0] = l->made;
 	return 0;
 }
 
@@ -115,7 +116,7 @@ void safe_output_close(struct safe_output *l)
 {
 	if (l->root >= 0)
 		close(l->root);
-	vec_free(&l->made_folders);
+	vec_free(&l->made_directories);
 }
 
 void safe_output_close_cursor(struct safe_output_cursor *c)
@@ -125,24 +126,24 @@ void safe_output_close_cursor(struct safe_output_cursor *c)
 	c->fd = -1;
 }
 
-/* The number of folders from the destination to this one, which is counted. */
-static uint32_t chain_length(const struct selection *s, uint32_t folder)
+/* The number of directories from the destination to this one, which is counted. */
+static uint32_t chain_length(const struct selection *s, uint32_t directory)
 {
 	uint32_t n = 0;
 
-	for (; folder; folder = s->folders.items[folder].parent)
+	for (; directory; directory = s->directories.items[directory].parent)
 		n++;
 	return n;
 }
 
-/* Opens a child of the folder `fd`, and closes `fd` unless it is the destination. */
-static int step_down(const struct safe_output *l, int fd, uint32_t folder)
+/* Opens a child of the directory `fd`, and closes `fd` unless it is the destination. */
+static int step_down(const struct safe_output *l, int fd, uint32_t directory)
 {
 	char name[NAME_MAX + 1];
 	int next, err;
 
-	safe_output_name_of(&l->selection->folders.items[folder], name);
-	next = openat(fd, name, FOLDER_FLAGS);
+	safe_output_name_of(&l->selection->directories.items[directory], name);
+	next = openat(fd, name, DIRECTORY_FLAGS);
 	err = errno;
 	if (fd != l->root)
 		close(fd);
@@ -150,52 +151,53 @@ static int step_down(const struct safe_output *l, int fd, uint32_t folder)
 }
 
 /* Step by step from the destination: a path may be longer than PATH_MAX. */
-static int walk_down(const struct safe_output *l, uint32_t folder)
+static int walk_down(const struct safe_output *l, uint32_t directory)
 {
-	uint32_t length = chain_length(l->selection, folder), i = length;
+	uint32_t length = chain_length(l->selection, directory), i = length;
 	CLEANUP(cleanup_free) uint32_t *chain = malloc((length + 1) * sizeof(*chain));
 	int fd = l->root;
 
 	if (!chain)
 		return -ENOMEM;
-	for (; i-- > 0; folder = l->selection->folders.items[folder].parent)
-		chain[i] = folder;
+	for (; i-- > 0; directory = l->selection->directories.items[directory].parent)
+		chain[i] = directory;
 	for (i = 0; i < length && fd >= 0; i++)
 		fd = step_down(l, fd, chain[i]);
 	return fd;
 }
 
-int safe_output_folder(struct safe_output_cursor *c, uint32_t folder)
+int safe_output_directory(struct safe_output_cursor *c, uint32_t directory)
 {
-	bool below = c->fd >= 0 && folder &&
-		     c->output->selection->folders.items[folder].parent == c->folder;
+	bool below = c->fd >= 0 && directory &&
+		     c->output->selection->directories.items[directory].parent == c->directory;
 
-	if (c->fd >= 0 && c->folder == folder)
+	if (c->fd >= 0 && c->directory == directory)
 		return c->fd;
 	if (!below)
 		safe_output_close_cursor(c);
-	c->fd = below ? step_down(c->output, c->fd, folder) : walk_down(c->output, folder);
-	c->folder = folder;
+	c->fd = below ? step_down(c->output, c->fd, directory) : walk_down(c->output,
+									   directory);
+	c->directory = directory;
 	return c->fd;
 }
 
-int safe_output_make_folder(struct safe_output *l, struct safe_output_cursor *c,
-			    uint32_t folder)
+int safe_output_make_directory(struct safe_output *l, struct safe_output_cursor *c,
+			    uint32_t directory)
 {
-	const struct select_folder *f = &l->selection->folders.items[folder];
-	int parent = safe_output_folder(c, f->parent), fd, err;
+	const struct select_directory *f = &l->selection->directories.items[directory];
+	int parent = safe_output_directory(c, f->parent), fd, err;
 	char name[NAME_MAX + 1];
 
 	if (parent < 0)
 		return parent;
 	safe_output_name_of(f, name);
 	if (mkdirat(parent, name, 0700) == 0) {
-		l->made_folders.items[folder] = true;
+		l->made_directories.items[directory] = true;
 		return 0;
 	}
 	if (errno != EEXIST)
 		return -errno;
-	fd = openat(parent, name, FOLDER_FLAGS | O_PATH);
+	fd = openat(parent, name, DIRECTORY_FLAGS | O_PATH);
 	err = errno;
 	if (fd < 0)
 		return -err;

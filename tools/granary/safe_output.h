@@ -2,7 +2,7 @@
 /*
  * safe_output.h: makes files in a directory, each whole or not at all, and nowhere else.
  *
- * Each folder is opened from the destination's descriptor, component after component,
+ * Each directory is opened from the destination's descriptor, component after component,
  * with O_NOFOLLOW. So no link leads out, neither an old one nor one of the same archive.
  * select.h has checked names: none holds a slash, and none is `..`.
  *
@@ -25,7 +25,7 @@ struct safe_output {
 	bool made;             /* by safe_output_open */
 	enum existing_policy existing;
 	const struct selection *selection;
-	VEC(bool) made_folders; /* by number: made here */
+	VEC(bool) made_directories; /* by number: made here */
 };
 
 /* Opens the destination, and makes it if only its last component is missing. */
@@ -34,25 +34,26 @@ int safe_output_open(struct safe_output *output, const char *destination,
 		     struct error *e);
 void safe_output_close(struct safe_output *output);
 
-/* The folder that was opened last: the next file often lies in the same. */
+/* The directory that was opened last: the next file often lies in the same. */
 struct safe_output_cursor {
 	const struct safe_output *output;
 	int fd;
-	uint32_t folder;
+	uint32_t directory;
 };
 
 #define SAFE_OUTPUT_CURSOR(l) { .output = (l), .fd = -1 }
 
 /*
- * A descriptor of the folder, owned by the cursor, or a negative errno: -ELOOP or
+ * A descriptor of the directory, owned by the cursor, or a negative errno: -ELOOP or
  * -ENOTDIR where a link or a file has the name.
  */
-int safe_output_folder(struct safe_output_cursor *cursor, uint32_t folder);
+int safe_output_directory(struct safe_output_cursor *cursor, uint32_t directory);
 void safe_output_close_cursor(struct safe_output_cursor *cursor);
 
-/* Makes a folder with mode 0700. Its parent must exist. 0 or -errno. */
-int safe_output_make_folder(struct safe_output *output, struct safe_output_cursor *cursor,
-			    uint32_t folder);
+/* Makes a directory with mode 0700. Its parent must exist. 0 or -errno. */
+int safe_output_make_directory(struct safe_output *output,
+			       struct safe_output_cursor *cursor,
+			    uint32_t directory);
 
 /* A file without a name, or with a temporary one. */
 struct safe_output_file {
@@ -62,8 +63,8 @@ struct safe_output_file {
 };
 
 /*
- * Begins a file in the cursor's folder. -EEXIST, before anything is written, where a file
- * exists and may not be replaced.
+ * Begins a file in the cursor's directory. -EEXIST, before anything is written, where a
+ * file exists and may not be replaced.
  */
 int safe_output_begin(const struct safe_output *output, int directory, const char *name,
 		      struct safe_output_file *file);
@@ -75,7 +76,7 @@ int safe_output_publish(const struct safe_output *output, struct safe_output_fil
 /* Removes the file. */
 void safe_output_drop(struct safe_output_file *file);
 
-/* As safe_output_publish, for links. `from` is the folder of `first`. */
+/* As safe_output_publish, for links. `from` is the directory of `first`. */
 int safe_output_symlink(const struct safe_output *output, int directory, const char *name,
 			const char *target);
 /* -EPERM where `first` has another size or time than `st`: it is an older file. */

@@ -81,15 +81,16 @@ static bool may_contain(const struct select_walk *w)
 static int select_damaged(struct select_walk *w)
 {
 	return error_set(w->error, ERROR_DATASET, EBADMSG,
-			 "%.1024s/: the index is damaged here: it holds a name that no directory "
-			 "can have; make it anew with: granary index --force", w->path);
+			 "%.1024s/: the index is damaged here: it holds a name that no "
+			 "directory can have; make it anew with: granary index --force",
+				 w->path);
 }
 
-static void mark_folder(struct selection *s, uint32_t folder)
+static void mark_directory(struct selection *s, uint32_t directory)
 {
-	while (!s->folders.items[folder].wanted) {
-		s->folders.items[folder].wanted = true;
-		folder = s->folders.items[folder].parent;
+	while (!s->directories.items[directory].wanted) {
+		s->directories.items[directory].wanted = true;
+		directory = s->directories.items[directory].parent;
 	}
 }
 
@@ -103,16 +104,16 @@ static uint64_t select_place_of(const struct tree *tree, uint32_t node)
 	return (uint64_t)piece.volume << 40 | (piece.offset < most ? piece.offset : most);
 }
 
-static int select_add_file(struct select_walk *w, uint32_t folder, uint32_t child,
+static int select_add_file(struct select_walk *w, uint32_t directory, uint32_t child,
 			   const struct tree_name *name)
 {
 	struct selection *s = w->out;
-	struct select_item item = { .folder = folder, .child = child };
+	struct select_item item = { .directory = directory, .child = child };
 	struct tree_stat st;
 
 	if (tree_stat(s->tree, name->node, &st) < 0)
 		return select_damaged(w);
-	mark_folder(s, folder);
+	mark_directory(s, directory);
 	if (st.kind == TREE_SYMLINK)
 		return vec_push(&s->symlinks, item) < 0 ? error_no_memory(w->error, NULL) :
 				0;
@@ -127,33 +128,35 @@ static int select_add_file(struct select_walk *w, uint32_t folder, uint32_t chil
 	return vec_push(&s->files, item) < 0 ? error_no_memory(w->error, NULL) : 0;
 }
 
-static int walk_folder(struct select_walk *w, uint32_t folder, size_t length, int depth,
+static int walk_directory(struct select_walk *w, uint32_t directory, size_t length,
+			  int depth,
 		       bool all);
 
-static int add_folder(struct select_walk *w, uint32_t parent,
+static int add_directory(struct select_walk *w, uint32_t parent,
 		      const struct tree_name *name, size_t length, int depth,
 		      bool wanted)
 {
 	struct selection *s = w->out;
-	const struct select_folder folder = { .name = name->name,
+	const struct select_directory directory = { .name = name->name,
 					      .length = (uint8_t)name->length,
 					      .node = name->node, .parent = parent };
-	uint32_t number = (uint32_t)s->folders.count;
+	uint32_t number = (uint32_t)s->directories.count;
 
 	if (!wanted && !may_contain(w))
 		return 0;
-	if (vec_push(&s->folders, folder) < 0)
+	if (vec_push(&s->directories, directory) < 0)
 		return error_no_memory(w->error, NULL);
 	if (wanted)
-		mark_folder(s, number);
-	return walk_folder(w, number, length, depth + 1, wanted);
+		mark_directory(s, number);
+	return walk_directory(w, number, length, depth + 1, wanted);
 }
 
-/* `all`: the folder is wanted with everything below it. */
-static int walk_folder(struct select_walk *w, uint32_t folder, size_t length, int depth,
+/* `all`: the directory is wanted with everything below it. */
+static int walk_directory(struct select_walk *w, uint32_t directory, size_t length,
+			  int depth,
 		       bool all)
 {
-	const uint32_t node = w->out->folders.items[folder].node;
+	const uint32_t node = w->out->directories.items[directory].node;
 	struct tree_name name;
 	int err;
 
@@ -163,8 +166,8 @@ static int walk_folder(struct select_walk *w, uint32_t folder, size_t length, in
 
 		if (length + name.length + 2 > PATH_BYTES || depth > DEPTH_MOST)
 			return error_set(w->error, ERROR_SYSTEM, ENAMETOOLONG,
-					 "%.200s...: is too deep; name a folder in it with "
-					 "-o subdir=", w->path);
+					 "%.200s...: is too deep; name a directory in it "
+					 "with -o subdir=", w->path);
 		if (end)
 			w->path[end++] = '/';
 		memcpy(w->path + end, name.name, name.length);
@@ -172,9 +175,9 @@ static int walk_folder(struct select_walk *w, uint32_t folder, size_t length, in
 		w->path[end] = '\0';
 		wanted = all || select_matches(w);
 		if (name.kind == TREE_DIRECTORY)
-			err = add_folder(w, folder, &name, end, depth, wanted);
+			err = add_directory(w, directory, &name, end, depth, wanted);
 		else if (wanted)
-			err = select_add_file(w, folder, i, &name);
+			err = select_add_file(w, directory, i, &name);
 		if (err)
 			return err;
 		w->path[length] = '\0';
@@ -190,8 +193,8 @@ static int compare_links(const void *a, const void *b)
 
 	if (x->node != y->node)
 		return x->node < y->node ? -1 : 1;
-	if (x->name.folder != y->name.folder)
-		return x->name.folder < y->name.folder ? -1 : 1;
+	if (x->name.directory != y->name.directory)
+		return x->name.directory < y->name.directory ? -1 : 1;
 	return x->name.child < y->name.child ? -1 : x->name.child > y->name.child;
 }
 
@@ -243,14 +246,14 @@ static int check_used(const struct selection *s, struct error *e)
 static int select_walk(const struct dataset *dataset, struct select_walk *w)
 {
 	struct selection *s = w->out;
-	const struct select_folder root = { .node = dataset_root(dataset) };
+	const struct select_directory root = { .node = dataset_root(dataset) };
 	bool all = select_matches(w); /* "." is the root */
 	int err;
 
-	if (vec_push(&s->folders, root) < 0)
+	if (vec_push(&s->directories, root) < 0)
 		return error_no_memory(w->error, NULL);
-	s->folders.items[0].wanted = true;
-	err = walk_folder(w, 0, 0, 0, all);
+	s->directories.items[0].wanted = true;
+	err = walk_directory(w, 0, 0, 0, all);
 	if (!err)
 		err = check_used(s, w->error);
 	if (!err && sort_links(s) < 0)
@@ -286,7 +289,7 @@ void select_free(struct selection *s)
 	for (size_t i = 0; i < s->patterns.count; i++)
 		free(s->patterns.items[i].path);
 	vec_free(&s->patterns);
-	vec_free(&s->folders);
+	vec_free(&s->directories);
 	vec_free(&s->files);
 	vec_free(&s->symlinks);
 	vec_free(&s->links);
@@ -302,7 +305,7 @@ static char *prepend(char *at, const char *begin, const char *name, size_t lengt
 	return memcpy(at, name, length);
 }
 
-char *select_path(const struct selection *s, uint32_t folder, const char *name,
+char *select_path(const struct selection *s, uint32_t directory, const char *name,
 		  size_t length, char *out, size_t size)
 {
 	char *at = out + size - 1, *next = at;
@@ -310,10 +313,10 @@ char *select_path(const struct selection *s, uint32_t folder, const char *name,
 	*at = '\0';
 	if (length)
 		next = prepend(at, out, name, length);
-	for (; next && folder; folder = s->folders.items[folder].parent) {
+	for (; next && directory; directory = s->directories.items[directory].parent) {
 		at = next;
-		next = prepend(at, out, s->folders.items[folder].name,
-			       s->folders.items[folder].length);
+		next = prepend(at, out, s->directories.items[directory].name,
+			       s->directories.items[directory].length);
 	}
 	if (next)
 		at = next;

@@ -26,18 +26,18 @@ struct select_pattern {
 };
 
 /* A directory that is wanted, or holds a wanted name. */
-struct select_folder {
+struct select_directory {
 	const char *name;   /* within the index: not NUL-terminated */
 	uint8_t length;
 	bool wanted;
 	uint32_t node;
-	uint32_t parent;    /* its number among the folders; of the first: 0 */
+	uint32_t parent;    /* its number among the directories; of the first: 0 */
 };
 
-/* The name of a file or a symbolic link: the child'th of a folder. */
+/* The name of a file or a symbolic link: the child'th of a directory. */
 struct select_item {
 	uint64_t place;     /* position in storage, to sort by */
-	uint32_t folder;    /* its number */
+	uint32_t directory;    /* its number */
 	uint32_t child;
 };
 
@@ -50,7 +50,7 @@ struct select_link {
 struct selection {
 	const struct tree *tree;
 	VEC(struct select_pattern) patterns;
-	VEC(struct select_folder) folders;   /* parents before children */
+	VEC(struct select_directory) directories;   /* parents before children */
 	VEC(struct select_item) files;       /* in the order of storage */
 	VEC(struct select_item) symlinks;
 	VEC(struct select_link) links;
@@ -67,7 +67,7 @@ int select_make(const struct dataset *dataset, char *const *patterns, size_t cou
 void select_free(struct selection *selection);
 
 /* A name's path from the root, for messages, cut off at the left. Returns `out`. */
-char *select_path(const struct selection *selection, uint32_t folder, const char *name,
+char *select_path(const struct selection *selection, uint32_t directory, const char *name,
 		  size_t length, char *out, size_t size);
 
 #endif

@@ -5,7 +5,7 @@
 #
 # They come from the mirror that this machine's apt names, through apt with a sources
 # list and state of its own, so that signatures are checked and the machine's own
-# package lists stay as they are. What is unpacked is kept in a cache folder:
+# package lists stay as they are. What is unpacked is kept in a cache directory:
 #
 #	kernels/RELEASE/vmlinuz	the kernel
 #	kernels/RELEASE/*.ko		modules that a guest loads
@@ -115,7 +115,7 @@ kernels_resolve() {
 	printf '%s\n' "$release"
 }
 
-# kernels_get RELEASE: prints the folder that has it.
+# kernels_get RELEASE: prints the directory that has it.
 kernels_get() {
 	local release=$1 to=$kernels_cache/$1 temporary
 	if [ ! -f "$to/order" ]; then
@@ -140,7 +140,7 @@ kernels_packages() {
 	done
 }
 
-# kernels_unpack RELEASE FOLDER: makes FOLDER/kernel.
+# kernels_unpack RELEASE DIRECTORY: makes DIRECTORY/kernel.
 kernels_unpack() {
 	local release=$1 to=$2 deb packages
 	packages=$(kernels_packages "$release")
@@ -163,7 +163,7 @@ for name in $kernels_modules; do
 	kernels_names+=(-o -name "$name.ko.xz")
 done
 
-# kernels_add_modules ROOT FOLDER: those that are modules here.
+# kernels_add_modules ROOT DIRECTORY: those that are modules here.
 kernels_add_modules() {
 	local name path
 	for name in $kernels_modules; do

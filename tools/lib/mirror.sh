@@ -3,8 +3,8 @@
 # mirror.sh: a bare Debian from the mirror of this machine, and the packages of former
 # runs. Sourced by tools/dev/fresh-root, after setup.sh.
 #
-# Variables of the caller: $release; $root, the folder of the new system; $scratch, a
-# folder for files; $log.
+# Variables of the caller: $release; $root, the directory of the new system; $scratch, a
+# directory for files; $log.
 
 # ---- The mirror -------------------------------------------------------------
 
@@ -114,10 +114,10 @@ bootstrap_debian() {
 
 # ---- Packages of former runs ------------------------------------------------
 
-# package_cache SUITE: the folder of its packages, which exists.
+# package_cache SUITE: the directory of its packages, which exists.
 package_cache() {
 	cache=${GRANARY_PACKAGE_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/granaryfs/packages}/$1
-	mkdir -p "$cache" || give_up "the folder for packages could not be made: $cache"
+	mkdir -p "$cache" || give_up "the directory for packages could not be made: $cache"
 	echo "$cache"
 }
 

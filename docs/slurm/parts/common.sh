@@ -13,7 +13,7 @@ options=               # more of granaryfs's -o options
 most=8                 # mounts a job
 shield=no              # yes: twice as fast for Python, and root may look into the mounts
 
-log='' job='' folder='' lock=''
+log='' job='' directory='' lock=''
 daemons=()    # granaryfs's programs, as the kernel shows them
 older=()
 indexer=''    # and the one that it starts to make an index
@@ -38,8 +38,8 @@ is_number() {
 	[[ $1 == [1-9]* && $1 != *[!0-9]* && ${#1} -le ${2:-10} ]]
 }
 
-# is_folder TEXT: a plain absolute path?
-is_folder() {
+# is_directory TEXT: a plain absolute path?
+is_directory() {
 	[[ $1 == /?* && $1/ != *//* && $1/ != */./* && $1/ != */../* &&
 		$1 != *[!A-Za-z0-9._/+-]* ]]
 }
@@ -64,7 +64,7 @@ read_config() {
 		case $line in
 		'' | '#'*) continue ;;
 		granaryfs=/* | granary=/*) ;;
-		base=*) is_folder "$value" || line= ;;
+		base=*) is_directory "$value" || line= ;;
 		seconds=* | most=*) is_number "$value" 4 || line= ;;
 		shield=*) [[ $value == yes || $value == no ]] || line= ;;
 		options=*) [[ $value != *[![:graph:]]* ]] || line= ;;
@@ -159,12 +159,12 @@ find_daemons() {
 # and supervisors, which are in `masters` too, and what those started, indexers and
 # servers. These end with their parents, unless they hang.
 processes_of() {
-	local folder found pattern
+	local directory found pattern
 	pids=()
 	matching $'^Uid:\t0\t'
 	running "${daemons[@]}"
-	for folder in "${found[@]}"; do
-		! serves "${folder##*/}" "$1" || pids+=("${folder##*/}")
+	for directory in "${found[@]}"; do
+		! serves "${directory##*/}" "$1" || pids+=("${directory##*/}")
 	done
 	found=()
 	masters=("${pids[@]}")
@@ -175,8 +175,8 @@ processes_of() {
 	found+=("${children[@]}")
 	running "${daemons[@]}" "$indexer"
 	children=("${found[@]}")
-	for folder in "${found[@]}"; do
-		[[ " ${pids[*]} " == *" ${folder##*/} "* ]] || pids+=("${folder##*/}")
+	for directory in "${found[@]}"; do
+		[[ " ${pids[*]} " == *" ${directory##*/} "* ]] || pids+=("${directory##*/}")
 	done
 }
 
@@ -208,14 +208,14 @@ stop_processes() {
 # find_base: `base` must be root's, so that nobody else puts anything in the place of a
 # mount point.
 find_base() {
-	base=$(realpath -m -- "$base") && is_folder "$base" && is_roots "$base"
+	base=$(realpath -m -- "$base") && is_directory "$base" && is_roots "$base"
 }
 
-# take_lock SECONDS: of the job's folder: its prologue and its epilogue exclude each
+# take_lock SECONDS: of the job's directory: its prologue and its epilogue exclude each
 # other. The file says where the programs were that the prologue started.
 take_lock() {
 	umask 077
-	exec {lock}>>"$folder/.lock"
+	exec {lock}>>"$directory/.lock"
 	umask 022
 	flock -w "$1" "$lock"
 }

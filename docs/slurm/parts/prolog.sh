@@ -94,25 +94,25 @@ read_requests() {
 	done
 }
 
-# open_folder: root's, so that the user cannot put anything in a mount point's place;
+# open_directory: root's, so that the user cannot put anything in a mount point's place;
 # the job's group may look into it. An epilogue may have taken it away meanwhile.
-open_folder() {
+open_directory() {
 	mkdir -p -- "$base" && find_base || return
-	folder=$base/$job
+	directory=$base/$job
 	until is_open; do
-		[ -d "$folder" ] || mkdir -m 700 -- "$folder" || return
+		[ -d "$directory" ] || mkdir -m 700 -- "$directory" || return
 		take_lock "$seconds" || return
 	done
 	umask 077
-	printf '%s\n' "${daemons[@]}" >"$folder/.lock" && : >>"$folder/log" || return
+	printf '%s\n' "${daemons[@]}" >"$directory/.lock" && : >>"$directory/log" || return
 	umask 022
-	chgrp -- "$gid" "$folder" "$folder/log" && chmod 750 -- "$folder" &&
-		chmod 640 -- "$folder/log"
+	chgrp -- "$gid" "$directory" "$directory/log" && chmod 750 -- "$directory" &&
+		chmod 640 -- "$directory/log"
 }
 
-# is_open: has no epilogue taken the folder away since it was locked?
+# is_open: has no epilogue taken the directory away since it was locked?
 is_open() {
-	[ -n "$lock" ] && [ "$folder/.lock" -ef "/proc/self/fd/$lock" ]
+	[ -n "$lock" ] && [ "$directory/.lock" -ef "/proc/self/fd/$lock" ]
 }
 
 # The kernel shows a mount to processes of its user with that user's first group, as
@@ -168,7 +168,7 @@ run() {
 
 # mount_one NAME PATH
 mount_one() {
-	local where=$folder/$1 left status quoted
+	local where=$directory/$1 left status quoted
 	local -a command=(-o "$with" -- "$2" "$where")
 	if is_served "$where" "${command[@]}"; then
 		say notice "$1: is mounted already"
@@ -176,7 +176,7 @@ mount_one() {
 	fi
 	take_away "$where"
 	if ! is_open || { [ ! -d "$where" ] && ! mkdir -- "$where"; }; then
-		say err "$1: not mounted: its folder cannot be made"
+		say err "$1: not mounted: its directory cannot be made"
 		return
 	fi
 	left=$((seconds - SECONDS))
@@ -187,7 +187,7 @@ mount_one() {
 		say notice "$1: mounted: $2${quoted:+ ($quoted)}"
 		return
 	fi
-	# The empty folder goes too: a program must not take it for the dataset.
+	# The empty directory goes too: a program must not take it for the dataset.
 	take_away "$where"
 	rmdir -- "$where"
 	[ "$status" -ne 0 ] || quoted="the job has ended"
@@ -206,11 +206,11 @@ main() {
 	fi
 	job=$SLURM_JOB_ID
 	find_daemons
-	open_folder || {
+	open_directory || {
 		say err "$base/$job: not root's alone, or locked; nothing mounted"
 		return
 	}
-	log=$folder/log
+	log=$directory/log
 	rights
 	read_requests "${SLURM_JOB_COMMENT:-}"
 	read_requests "${SLURM_JOB_EXTRA:-}"
@@ -223,8 +223,8 @@ main() {
 	done
 	wait
 	is_open && return
-	rm -f -- "$folder/log"
-	rmdir -- "$folder"
+	rm -f -- "$directory/log"
+	rmdir -- "$directory"
 }
 
 [[ ${SLURM_JOB_COMMENT:-}${SLURM_JOB_EXTRA:-} == *granaryfs=* ]] || exit

@@ -299,7 +299,7 @@ static int arrow_refuse_empty(struct arrow_file *file, const struct image_column
 	return arrow_refuse(file, "has no bytes in '%.60s' in any of its %" PRIu64 " rows (null)%s; "
 				  "write it with them (datasets: ds.with_format(\"arrow\")"
 				  ".map(datasets.table.embed_table_storage, batched=True)"
-				  ".with_format(None).save_to_disk(FOLDER))",
+				  ".with_format(None).save_to_disk(DIRECTORY))",
 			    image->column->name, image->looks.rows,
 			    image->column->path.type ? ", but paths of files" : "");
 }
@@ -395,8 +395,9 @@ static void say_unused_splits(const struct arrow_file *file, const struct arrow_
 		    name_may_say_split(dot ? dot + 1 : column->name))
 			findings_add(file->scan->findings, FINDING_CHOSEN,
 				     "'%.60s' may say the split of each row, and is not used: rows "
-				     "of all splits lie together; labels=%.60s has a folder for "
-				     "each of its values", column->name, column->name);
+				     "of all splits lie together; labels=%.60s has a "
+				     "directory for each of its values", column->name,
+					     column->name);
 	}
 }
 

@@ -166,8 +166,8 @@ static int batch_rows_add_sample(struct pass *pass, const struct arrow_batch *ba
 static int refuse_split(struct pass *pass)
 {
 	return arrow_refuse(pass->file, "says the split of each row in '%s', and in row %" PRIu64
-			    " that is no word that a folder can have, or there are more than %d: "
-			    "write others, or see all rows as one with -o view=tree",
+			    " that is no word that a directory can have, or there are "
+			    "more than %d: write others, or see all rows as one with -o view=tree",
 			    pass->choice->splits->name, pass->row, SPLITS_MOST);
 }
 
@@ -191,7 +191,7 @@ static int batch_rows_take_split(struct pass *pass, const struct arrow_batch *ba
 	while (k < pass->word_count && strcmp(pass->words[k], word) != 0)
 		k++;
 	if (k == pass->word_count) {
-		if (k == SPLITS_MOST || !split_names_folder(word))
+		if (k == SPLITS_MOST || !split_names_directory(word))
 			return refuse_split(pass);
 		memcpy(pass->words[pass->word_count++], word, sizeof(word));
 	}

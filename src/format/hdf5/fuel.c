@@ -308,8 +308,8 @@ static int read_split_line(struct hdf5_walk *walk, struct hdf5_split_lines *from
 
 	memcpy(split.name, line->split, sizeof(split.name));
 	split.name[HDF5_SPLIT_NAME] = '\0';
-	if (!split_names_folder(split.name))
-		return fuel_refuse_line(walk, split.name, "no folder can be named like");
+	if (!split_names_directory(split.name))
+		return fuel_refuse_line(walk, split.name, "no directory can be named like");
 	if (refers(line))
 		err = fuel_read_list(walk, from, &line->indices, rows, &split);
 	else if (line->start < 0 || line->stop < line->start || split.stop > rows)

@@ -58,7 +58,7 @@ static int row_samples_open_names(struct appending *a)
 	return err;
 }
 
-/* Could a file have this name, within a folder? */
+/* Could a file have this name, within a directory? */
 static bool row_samples_is_name(const char *name)
 {
 	if (!*name || *name == '/')

@@ -22,8 +22,8 @@ static struct hdf5_split *split_arrays_find_split(struct hdf5_splits *splits,
 static int refuse_word(struct hdf5_walk *walk, const char *column, const char *word)
 {
 	return hdf5_refuse(walk, "has splits in '%.100s', of which one is '%.64s': up to %d are "
-			   "supported, each a word that a folder can have; write others, or see "
-			   "the arrays as they are stored (-o view=arrays)", column, word,
+			   "supported, each a word that a directory can have; write "
+			   "others, or see the arrays as they are stored (-o view=arrays)", column, word,
 			   SPLITS_MOST);
 }
 
@@ -37,7 +37,8 @@ static int add_word(struct hdf5_walk *walk, const char *column, const char *word
 	*found = split_arrays_find_split(out, word);
 	if (*found)
 		return 0;
-	if (n > HDF5_SPLIT_NAME || !split_names_folder(word) || out->items.count == SPLITS_MOST)
+	if (n > HDF5_SPLIT_NAME || !split_names_directory(word) ||
+	    out->items.count == SPLITS_MOST)
 		return refuse_word(walk, column, word);
 	memcpy(split.name, word, n + 1);
 	split.listed = calloc(1, (size_t)(rows / 8 + 1));

@@ -53,8 +53,8 @@ static int refuse_compression(const struct squashfs_image *image, const char *na
 {
 	return error_set(image->e, ERROR_DATASET, EBADMSG,
 			 "'%s' is a squashfs image with %s compression, which is not "
-			 "supported; make it again: unsquashfs -d folder '%s', then "
-			 "mksquashfs folder new.squashfs -comp zstd",
+			 "supported; make it again: unsquashfs -d directory '%s', then "
+			 "mksquashfs directory new.squashfs -comp zstd",
 			 image->scan->label, name, image->scan->label);
 }
 

@@ -151,7 +151,7 @@ int squashfs_read_xattrs(struct squashfs_xattrs *xattrs, uint32_t number)
 	int err;
 
 	if (xattrs->any && xattrs->number == number)
-		return 0; /* files of one folder often have the same */
+		return 0; /* files of one directory often have the same */
 	xattr_sets_clear(xattrs);
 	if (number == SQUASHFS_NONE)
 		return 0;

@@ -7,7 +7,7 @@
 
 enum { VOLUME_UNIT = 1024 }; /* in which GNU tar counts what a volume may hold */
 
-#define JOIN "extract all volumes together, in a folder: tar -xM -f FIRST -f SECOND ..."
+#define JOIN "extract all volumes together, in a directory: tar -xM -f FIRST -f SECOND ..."
 #define OR_A_VOLUME "; if it is the first volume of several (tar -M), " JOIN \
 		    ", and pack that again"
 

@@ -98,7 +98,7 @@ void zip_names_report(const struct zip_names *names)
 		findings_add(
 			names->archive->scan->findings, FINDING_CHOSEN,
 			"%llu names have a backslash ('%s', for one), which is a part of "
-			"the name here, and no folder",
+			"the name here, and no directory",
 			(unsigned long long)names->backslashes.count,
 			names->backslashes.example);
 }

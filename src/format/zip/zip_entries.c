@@ -379,7 +379,7 @@ void zip_entries_report(struct zip_entries *entries)
 				     "listed, and "
 				     "reading them is an error; unpack the archive with "
 				     "7zz x, and "
-				     "pack the folder",
+				     "pack the directory",
 				     (unsigned long long)entries->unreadable[i].count,
 				     unreadable_words[i], entries->unreadable[i].example);
 	if (entries->specials)

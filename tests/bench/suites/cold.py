@@ -12,7 +12,7 @@ import time
 import report
 from bench_run import SWEEP
 from cgroups import MIB
-from contenders import Folder
+from contenders import Directory
 from epoch import Epoch, verified
 from granaryfs import BARE, GRANARY, PROGRAM, READ_ALL, SHIELDED, Granaryfs
 from machine import drop_caches, load_programs
@@ -28,7 +28,7 @@ PROGRAMS = (PROGRAM, GRANARY, READ_ALL, "mount", "squashfuse_ll", "tar", "dd", "
 PYTHON3 = "Python: open(path, 'rb').read(); 2 processes; seconds with the mount"
 
 
-class Unpacked(Folder):
+class Unpacked(Directory):
     """What people do: copy all of it to memory first."""
 
     def __init__(self, bench, files):
@@ -86,7 +86,7 @@ def first_epochs(bench):
         return throttled(bench, contender, files.bytes(), once)[0]
     contenders = bench.granaries(files.tar) + [Unpacked(bench, files)] + bench.others(
         files, "tree", "squashfs", "erofs", "squashfuse")
-    there = [Folder(LIMIT, "")] + verified(bench, row, contenders, epoch)
+    there = [Directory(LIMIT, "")] + verified(bench, row, contenders, epoch)
     bench.turns(row, there, bench.settings.cold_rounds, read)
     for name in (BARE, SHIELDED):
         report.target(row, "cold first epoch, index present, %s, of bytes / rate" % name, name,
@@ -165,7 +165,7 @@ def three_epochs(bench):
                                          groups=groups)
             agree(found, 3 * len(files), 3 * files.bytes())
         return throttled(bench, contender, files.bytes(), once)[0]
-    streamed = Folder(STREAM, "", "in the tar's order, 1 process")
+    streamed = Directory(STREAM, "", "in the tar's order, 1 process")
     bench.attempt(row, streamed, lambda c: agree(stream((), "check"), len(files),
                                                  files.bytes(), files.checksum()))
     contenders = bench.granaries(files.tar) + [streamed, Unpacked(bench, files)]

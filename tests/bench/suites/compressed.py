@@ -5,7 +5,7 @@ import time
 
 import report
 from bench_run import SWEEP
-from contenders import Folder
+from contenders import Directory
 from epoch import Epoch, verified
 from granaryfs import BARE, GRANARY
 from suites.decode import at_first
@@ -44,7 +44,7 @@ def indexing(bench, kind, most):
         if os.path.exists(index):
             os.unlink(index)
         return seconds_of(bench, path, commands[contender.name])
-    bench.turns(row, [Folder(name, "") for name in commands], bench.settings.cold_rounds, once)
+    bench.turns(row, [Directory(name, "") for name in commands], bench.settings.cold_rounds, once)
     report.target(row, "index of a tar.gz of %s, time of gzip -t" % kind, INDEX, TEST, "<=", most)
 
 
@@ -62,7 +62,7 @@ def first_epoch(bench):
             return seconds_of(bench, path, ["sh", "-c", 'gzip -dc "$1" >/dev/null', "sh", path])
         return len(files) / at_first(bench, contender, path, lambda c: epoch.c(2)(c, number))
     ours = verified(bench, row, [bench.granaryfs(BARE, path, *SWEEP, name=GZIP).index()], epoch)
-    bench.turns(row, ours + [Folder(UNPACK, "")], bench.settings.cold_rounds, once)
+    bench.turns(row, ours + [Directory(UNPACK, "")], bench.settings.cold_rounds, once)
     report.target(row, "tar.gz, first epoch, 2 C processes, time of gzip -dc", GZIP, UNPACK, "<=",
                   0.45)
 
@@ -100,7 +100,7 @@ def one_file(bench):
             return seconds_of(bench, path, ["gzip", "-t", path])
         return at_first(bench, contender, path, lambda c: read_one(epoch.list(c), number))
     ours = [bench.granaryfs(BARE, path, "prefetch=off", name=GZIP).index()]
-    bench.turns(row, verified(bench, row, ours, epoch) + [Folder(TEST, "")],
+    bench.turns(row, verified(bench, row, ours, epoch) + [Directory(TEST, "")],
                 bench.settings.cold_rounds, once)
     report.target(row, "one file of a tar.gz, time of gzip -t", GZIP, TEST, "<=", ONE_FILE)
 

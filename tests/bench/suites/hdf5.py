@@ -10,7 +10,7 @@ import shutil
 
 import report
 from bench_run import SHM, SWEEP
-from contenders import Folder
+from contenders import Directory
 from data_hdf5 import LAYOUTS
 from granaryfs import BARE, SHIELDED
 from readers import agree
@@ -23,7 +23,7 @@ EPOCHS = 5   # a turn: one is over in a twentieth of a second
 
 def paths_of(bench, rows, contender, times=1):
     """A list of the files by their rows; of some epochs, that many times."""
-    found = [os.path.join(folder, name) for folder, _, names in os.walk(contender.root)
+    found = [os.path.join(directory, name) for directory, _, names in os.walk(contender.root)
              for name in names]
     path = os.path.join(bench.work.shm, "list")
     with open(path, "w", encoding="utf-8") as out:
@@ -72,7 +72,7 @@ def by_loader(bench, rows, contender, seed):
     if contender.name == H5PY:
         found = bench.readers.python("row-loader", rows.path, rows.dataset, seed, 2)
     else:
-        found = bench.readers.python("folder", os.path.join(contender.root, "train"), seed, 2,
+        found = bench.readers.python("directory", os.path.join(contender.root, "train"), seed, 2,
                                      "bytes")
     agree(found, rows.count, rows.total)
     return found["files"] / found["seconds"]
@@ -80,13 +80,13 @@ def by_loader(bench, rows, contender, seed):
 
 def mounted(bench, row, rows):
     """Who can read it at all, each having read every row once and right."""
-    copy = Folder(SHM, os.path.join(bench.work.shm, "rows"))
+    copy = Directory(SHM, os.path.join(bench.work.shm, "rows"))
 
     def right(one):
         one.mount()
         check_rows(bench, rows, one)
         return True
-    there = [one for one in [Folder(H5PY, "")] + bench.granaries(rows.path, *SWEEP)
+    there = [one for one in [Directory(H5PY, "")] + bench.granaries(rows.path, *SWEEP)
              if bench.attempt(row, one, right)]
     if there and there[-1].name != H5PY:
         shutil.copytree(there[-1].root, copy.root)
@@ -104,7 +104,7 @@ def unmounted(bench, row, there):
 READS = (("", by_python, "Python, 2 processes: h5py, or open(path, 'rb').read()",
           "Python, 2 processes"),
          ("-labels", by_samples, "Python, 2 processes: h5py, the row and its label, or "
-          "open(path, 'rb').read(), the label being the folder",
+          "open(path, 'rb').read(), the label being the directory",
           "with labels, Python, 2 processes"),
          ("-c", by_c, "2 processes: h5py, or C: open, fstat, read to the end, close",
           "C, 2 processes"))
@@ -136,7 +136,7 @@ def cold_epoch(bench, layout, rows):
                                              groups=groups)
                 agree(found, rows.count, rows.file_total)
         return rows.count / throttled(bench, contender, os.path.getsize(rows.path), once)[0]
-    there = [Folder(H5PY, "")] + [one for one in bench.granaries(rows.path)
+    there = [Directory(H5PY, "")] + [one for one in bench.granaries(rows.path)
                                   if bench.attempt(row, one, right)]
     bench.turns(row, there, bench.settings.cold_rounds, read)
 
@@ -162,7 +162,7 @@ def first_epoch(bench, number, layout, rows):
             contender.unmount()
         return found["files"] / found["seconds"]
     defaults = bench.granaryfs(BARE, rows.path)
-    bench.turns(row, [Folder(H5PY, ""), defaults], bench.settings.cold_rounds, read)
+    bench.turns(row, [Directory(H5PY, ""), defaults], bench.settings.cold_rounds, read)
     report.target(row, "HDF5, %s: first epoch, defaults, Python, 2 processes, of h5py"
                   % layout.name, BARE, H5PY, ">=", 2)
 

@@ -4,7 +4,7 @@ import os
 
 import report
 from cgroups import DD, MIB
-from contenders import Folder
+from contenders import Directory
 from epoch import Epoch, verified
 from granaryfs import BARE, SHIELDED
 from machine import drop_caches
@@ -66,7 +66,7 @@ def one_file(bench, name, reader, read):
             return read(bench, os.path.join(contender.root, name), groups)
         return cold_read(bench, contender, bench.settings.large, inside)
     contenders = bench.granaries(files.tar, *WINDOW) + bench.others(files, "tree", "squashfs")
-    there = [Folder(DD_TAR, "")] + verified(bench, row, contenders, Epoch(bench, files))
+    there = [Directory(DD_TAR, "")] + verified(bench, row, contenders, Epoch(bench, files))
     # a round takes a second, of which the throttle lets a tenth begin early or late
     bench.turns(row, there, bench.settings.rounds, once)
     for kind in (BARE, SHIELDED):

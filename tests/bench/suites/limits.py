@@ -8,7 +8,7 @@ import time
 
 import report
 from cgroups import MIB, Memory, read
-from contenders import Folder
+from contenders import Directory
 from data import MASK, Set, mixed, names_of, windows
 from epoch import Epoch, verified
 from granaryfs import BARE, SHIELDED
@@ -120,7 +120,7 @@ def many_mounts(bench, parts, listed):
             path, number, MOUNTS, groups=[memory]))
         agree(found, MOUNTS * count, size)
         return seconds
-    together = Folder(TOGETHER, "")
+    together = Directory(TOGETHER, "")
     bench.attempt(row, together, verify)
     bench.turns(row, [together], bench.settings.cold_rounds, once)
     report.series_of(killed, TOGETHER)["values"].append(oom_kills(memory))

@@ -11,10 +11,10 @@ from readers import agree
 RANKS = 4
 
 
-def folder(bench, files, how):
+def directory(bench, files, how):
     """An epoch of ImageFolder through a DataLoader of two workers."""
     def read(contender, number):
-        found = bench.readers.python("folder", contender.root, number, 2, how)
+        found = bench.readers.python("directory", contender.root, number, 2, how)
         agree(found, len(files), files.bytes() if how == "bytes" else 0)
         return found["files"] / found["seconds"]
     return read
@@ -32,7 +32,7 @@ def images(bench):
                                                                             "squashfs")
     there = prepared(bench, rows[0], contenders, Epoch(bench, files))
     for row, how in zip(rows, ("decode", "bytes")):
-        bench.turns(row, there, bench.settings.loader_rounds, folder(bench, files, how))
+        bench.turns(row, there, bench.settings.loader_rounds, directory(bench, files, how))
     unmount(bench, rows[0], there)
     report.target(rows[0], "ImageFolder, 2 workers, decoding, shielded, of /dev/shm", SHIELDED,
                   SHM, ">=", 0.95, True)

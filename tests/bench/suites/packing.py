@@ -10,7 +10,7 @@ import time
 import report
 from bench_run import lacking
 from cgroups import MIB
-from contenders import Folder
+from contenders import Directory
 from granaryfs import GRANARY
 from work import Absent, read_through
 
@@ -43,8 +43,8 @@ def to_tar(bench, files):
     def once(contender, _):
         return files.bytes() / MIB / seconds(bench, programs[contender.name], out,
                                              out + ".gidx")
-    bench.turns(row, [Folder(TAR, ""), Folder(PACK, ""),
-                      Folder(PACK_INDEX, "", "with an index and its checksums")],
+    bench.turns(row, [Directory(TAR, ""), Directory(PACK, ""),
+                      Directory(PACK_INDEX, "", "with an index and its checksums")],
                 bench.settings.cold_rounds, once)
     report.target(row, "pack to tar, of GNU tar", PACK, TAR, ">=", 1)
 
@@ -63,7 +63,7 @@ def to_squashfs(bench, files, codec):
         if contender.name == MKSQUASHFS and lacking([MKSQUASHFS]):
             raise Absent("without " + MKSQUASHFS)
         return files.bytes() / MIB / seconds(bench, programs[contender.name], out)
-    bench.turns(row, [Folder(MKSQUASHFS, ""), Folder(PACK, "")], bench.settings.cold_rounds,
+    bench.turns(row, [Directory(MKSQUASHFS, ""), Directory(PACK, "")], bench.settings.cold_rounds,
                 once)
     report.target(row, "pack to squashfs, %s, of mksquashfs" % compress, PACK, MKSQUASHFS,
                   ">=", 0.9)
@@ -79,7 +79,7 @@ def verify(bench, files):
     def once(contender, _):
         bench.work.run(read_through(files.tar))
         return files.bytes() / MIB / seconds(bench, programs[contender.name])
-    bench.turns(row, [Folder(CAT, ""), Folder(VERIFY, "")], bench.settings.rounds, once)
+    bench.turns(row, [Directory(CAT, ""), Directory(VERIFY, "")], bench.settings.rounds, once)
     report.target(row, "verify, of cat to /dev/null", VERIFY, CAT, ">=", 0.5)
 
 

@@ -7,7 +7,7 @@ import time
 import report
 from bench_run import SWEEP
 from cgroups import MIB
-from contenders import Folder
+from contenders import Directory
 from epoch import Epoch
 from granaryfs import BARE, SHIELDED, Granaryfs, requests, wait_for_sweep
 from work import read_through
@@ -59,7 +59,7 @@ def push(bench):
             return files.bytes() / MIB / pushed(bench, files, contender, number)
         finally:
             contender.unmount()
-    contenders = [Folder(UNPACK, "")] + bench.granaries(files.tar, *SWEEP)
+    contenders = [Directory(UNPACK, "")] + bench.granaries(files.tar, *SWEEP)
     bench.turns(row, contenders, bench.settings.cold_rounds, once)
     for kind in (BARE, SHIELDED):
         report.target(row, "push, archive in the page cache, %s, of tar x to /dev/shm" % kind,

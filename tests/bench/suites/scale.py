@@ -14,7 +14,7 @@ import report
 import sparse
 from bench_run import lacking
 from cgroups import MIB
-from contenders import Folder
+from contenders import Directory
 from granaryfs import BARE, GRANARY
 from machine import drop_caches, load_programs
 from readers import HERE
@@ -27,8 +27,8 @@ PHOTO = 110_000
 APART = 1_000_000   # bytes: what is between costs more than a read
 
 
-def archive(bench, name, count, size, folder=None):
-    path = os.path.join(folder or bench.work.dir, name)
+def archive(bench, name, count, size, directory=None):
+    path = os.path.join(directory or bench.work.dir, name)
     if not os.path.exists(path):
         print("bench: making %s, %d members" % (name, count), flush=True)
         classes = 21_841 if count > 10**7 else max(10, min(1000, count // 100))
@@ -79,7 +79,7 @@ def sizes(bench):
         bytes_of = os.path.getsize(path + ".gidx")
         report.series_of(memory, contender.name)["values"].append(took / bytes_of)
         return bytes_of / count
-    bench.turns(size, [Folder(INDEX, "")], 1, once)
+    bench.turns(size, [Directory(INDEX, "")], 1, once)
     report.target(size, "index, bytes a file", INDEX, None, "<=", 64)
     report.target(memory, "memory of indexing, of the index", INDEX, None, "<=", 2)
 
@@ -99,7 +99,7 @@ def rates(bench):
         else:
             took = index(bench, path, cores=both)
         return count / took["seconds"]
-    bench.turns(row, [Folder(INDEX, ""), Folder(BSDTAR, "")], bench.settings.rounds, once)
+    bench.turns(row, [Directory(INDEX, ""), Directory(BSDTAR, "")], bench.settings.rounds, once)
     report.target(row, "indexing, 2 cores, of bsdtar -t on one", INDEX, BSDTAR, ">=", 4)
     os.unlink(path)
 
@@ -158,7 +158,7 @@ def throttled_index(bench, row, path, count):
         if storage.bytes_read() - before < 0.9 * min(os.path.getsize(path), 4096 * count):
             raise Failed("not throttled: hardly anything was counted")
         return took
-    bench.turns(row, [Folder(INDEX, "")], settings.cold_rounds, once)
+    bench.turns(row, [Directory(INDEX, "")], settings.cold_rounds, once)
     report.target(row, "indexing, throttled: %s" % row["what"], INDEX, least, "<=", 1.2)
 
 

@@ -13,7 +13,7 @@ import time
 import report
 import sparse
 from bench_run import SHM
-from contenders import EmptyFuse, Folder
+from contenders import EmptyFuse, Directory
 from granaryfs import AUTO, BARE, EMPTY_FUSE, SHIELDED
 from work import Failed
 
@@ -27,15 +27,15 @@ COMMANDS = {"find": 'find "$1" -type f | wc -l',
 def in_memory(bench, count):
     """The same names and sizes as a tree in tmpfs."""
     root = os.path.join(bench.work.shm, "walked")
-    folder = None
+    directory = None
     for name in sparse.names(count, 1000):
         path = os.path.join(os.fsencode(root), name)
-        if os.path.dirname(path) != folder:
-            folder = os.path.dirname(path)
-            os.makedirs(folder)
+        if os.path.dirname(path) != directory:
+            directory = os.path.dirname(path)
+            os.makedirs(directory)
         with open(path, "wb") as file:
             file.truncate(WALKED)
-    return Folder(SHM, root)
+    return Directory(SHM, root)
 
 
 def walked(bench, operation, root, count):

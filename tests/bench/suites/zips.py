@@ -6,7 +6,7 @@ import time
 
 import report
 from bench_run import SWEEP, lacking
-from contenders import Folder
+from contenders import Directory
 from epoch import Epoch, prepared, unmount, verified
 from granaryfs import BARE
 from suites.decode import at_first
@@ -53,7 +53,7 @@ def deflated(bench):
         return len(files) / at_first(bench, contender, packed,
                                      lambda c: epoch.c(2)(c, number))
     ours = verified(bench, row, [bench.granaryfs(BARE, packed, name=ZIP).index()], epoch)
-    bench.turns(row, ours + [Folder(UNZIP, "")], bench.settings.cold_rounds, once)
+    bench.turns(row, ours + [Directory(UNZIP, "")], bench.settings.cold_rounds, once)
     report.target(row, "zip, deflate, first epoch, 2 C processes, time of unzip's", ZIP, UNZIP,
                   "<=", 0.45)
 
@@ -61,12 +61,12 @@ def deflated(bench):
 def unzip(bench, packed):
     if lacking(["unzip"]):
         raise Absent("without unzip")
-    folder = os.path.join(bench.work.shm, "unzipped")
+    directory = os.path.join(bench.work.shm, "unzipped")
     bench.work.run(read_through(packed))
     start = time.monotonic()
-    bench.work.run(["unzip", "-q", packed, "-d", folder], 1200)
+    bench.work.run(["unzip", "-q", packed, "-d", directory], 1200)
     seconds = time.monotonic() - start
-    shutil.rmtree(folder)
+    shutil.rmtree(directory)
     return seconds
 
 

@@ -52,7 +52,7 @@ static void test_the_line_names_the_place(void **state)
 	(void)state;
 	assert_non_null(strstr(said, "a bug of this program"));
 	assert_non_null(strstr(said, "test_invariant.c:"));
-	assert_null(strstr(said, "unit/util")); /* no folder of the machine that built it */
+	assert_null(strstr(said, "unit/util")); /* no directory of the machine that built it */
 	assert_int_equal(unit_occurrences(said, "\n"), 1);
 	free(said);
 }

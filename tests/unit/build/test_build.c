@@ -55,9 +55,9 @@ static void check_sorted(const struct tree *tree, char *const *sorted, size_t n)
 	}
 }
 
-enum { FOLDERS = 4, IN_FOLDER = 30, MADE = 400 };
+enum { DIRECTORIES = 4, IN_DIRECTORY = 30, MADE = 400 };
 
-/* A script of files in folders, each as often and in the order as `made` says. */
+/* A script of files in directories, each as often and in the order as `made` says. */
 static char *script_of(const unsigned *made, size_t n)
 {
 	char *script = malloc(n * 24 + 1), *at = script;
@@ -65,7 +65,7 @@ static char *script_of(const unsigned *made, size_t n)
 	assert_non_null(script);
 	*at = '\0';
 	for (size_t i = 0; i < n; i++)
-		at += sprintf(at, "f:d%u/n%02u:%zu ", made[i] / IN_FOLDER, made[i] % IN_FOLDER,
+		at += sprintf(at, "f:d%u/n%02u:%zu ", made[i] / IN_DIRECTORY, made[i] % IN_DIRECTORY,
 			      1 + i);
 	return script;
 }
@@ -73,16 +73,16 @@ static char *script_of(const unsigned *made, size_t n)
 /* The same, but in order, and without what was replaced. */
 static char *sorted_script_of(const unsigned *made, size_t n)
 {
-	size_t last[FOLDERS * IN_FOLDER] = { 0 };
-	char *script = malloc(FOLDERS * IN_FOLDER * 24 + 1), *at = script;
+	size_t last[DIRECTORIES * IN_DIRECTORY] = { 0 };
+	char *script = malloc(DIRECTORIES * IN_DIRECTORY * 24 + 1), *at = script;
 
 	assert_non_null(script);
 	*at = '\0';
 	for (size_t i = 0; i < n; i++)
 		last[made[i]] = i + 1;
-	for (unsigned i = 0; i < FOLDERS * IN_FOLDER; i++)
+	for (unsigned i = 0; i < DIRECTORIES * IN_DIRECTORY; i++)
 		if (last[i])
-			at += sprintf(at, "f:d%u/n%02u:%zu ", i / IN_FOLDER, i % IN_FOLDER, last[i]);
+			at += sprintf(at, "f:d%u/n%02u:%zu ", i / IN_DIRECTORY, i % IN_DIRECTORY, last[i]);
 	return script;
 }
 
@@ -92,12 +92,12 @@ static void test_names_come_in_any_order(void **state)
 	unsigned made[MADE], seed = 7;
 
 	(void)state;
-	for (unsigned in_order = 0; in_order < FOLDERS * IN_FOLDER; in_order += 13) {
+	for (unsigned in_order = 0; in_order < DIRECTORIES * IN_DIRECTORY; in_order += 13) {
 		char *script, *sorted, *got, *wanted;
 
 		for (unsigned i = 0; i < MADE; i++) {
 			seed = seed * 1103515245U + 12345U;
-			made[i] = i < in_order ? i : (seed >> 16) % (FOLDERS * IN_FOLDER);
+			made[i] = i < in_order ? i : (seed >> 16) % (DIRECTORIES * IN_DIRECTORY);
 		}
 		script = script_of(made, MADE);
 		sorted = sorted_script_of(made, MADE);
@@ -163,7 +163,7 @@ static char *deep_path(void)
 	return path;
 }
 
-static void test_ten_thousand_folders_deep(void **state)
+static void test_ten_thousand_directories_deep(void **state)
 {
 	struct entries *log = entries_new();
 	char *path = deep_path(), *back = malloc(2 * DEPTH + 2), part[8];
@@ -408,7 +408,7 @@ static const struct CMUnitTest build[] = {
 	cmocka_unit_test(test_many_names_are_sorted_by_their_bytes),
 	cmocka_unit_test(test_names_come_in_any_order),
 	cmocka_unit_test(test_prefixes_come_before_what_they_begin),
-	cmocka_unit_test(test_ten_thousand_folders_deep),
+	cmocka_unit_test(test_ten_thousand_directories_deep),
 	unit_table(test_paths_are_cut_at_the_left, cuts, path),
 	unit_table(test_links_kinds_and_modes, stats, path),
 	cmocka_unit_test(test_walking),

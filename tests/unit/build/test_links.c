@@ -35,7 +35,7 @@ static const struct shown links[] = {
 	{ "to a symbolic link", "s:a:t h:b:a", "a>t*2 b>t*2" },
 	{ "a forward one that was overtaken", "h:b:a f:b:2 f:a:1", "a=1 b=2" },
 	{ "the last of two forward ones", "h:b:x h:b:y f:x:1 f:y:2", "b=2*2 x=1 y=2*2" },
-	{ "makes its folders", "f:a:1 h:d/e/b:a", "a=1*2 d/ d/e/ d/e/b=1*2" },
+	{ "makes its directories", "f:a:1 h:d/e/b:a", "a=1*2 d/ d/e/ d/e/b=1*2" },
 	{ "absolute and upward targets", "f:a:1 h:b:/a h:c:../a", "a=1*3 b=1*3 c=1*3" },
 	{ "a good one beside a dangling one", "f:d/a:1 h:b:d/a h:c:d/x", "b=1*2 d/ d/a=1*2" },
 	{ "not out of a nested one", "f:a:1 n:n.tar ( h:b:../a h:c:/a )", "a=1 n/" },

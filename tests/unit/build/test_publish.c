@@ -42,7 +42,7 @@ static void assert_holds(const char *path, const char *shown)
 	index_close(index);
 }
 
-static void fresh_folder(const char *path)
+static void fresh_directory(const char *path)
 {
 	assert_int_equal(mkdir(path, 0755), 0);
 }
@@ -50,7 +50,7 @@ static void fresh_folder(const char *path)
 static void test_the_new_one_replaces_the_old(void **state)
 {
 	(void)state;
-	fresh_folder("new");
+	fresh_directory("new");
 	assert_int_equal(publish("f:a:1", "new/x.gidx", NULL), 0);
 	assert_holds("new/x.gidx", "a=1");
 	assert_int_equal(publish("f:b:2", "new/x.gidx", NULL), 0);
@@ -68,7 +68,7 @@ static const struct {
 static void test_who_may_read_the_source_may_read_the_index(void **state)
 {
 	(void)state;
-	fresh_folder("modes");
+	fresh_directory("modes");
 	for (size_t i = 0; i < COUNT(modes); i++) {
 		struct image_access access = { modes[i].given, getuid(), getgid() };
 		mode_t before = umask(modes[i].mask);
@@ -84,26 +84,26 @@ static void test_who_may_read_the_source_may_read_the_index(void **state)
 	}
 }
 
-static void refused(const char *path, int err, const char *folder, unsigned names)
+static void refused(const char *path, int err, const char *directory, unsigned names)
 {
 	struct error e = { 0 };
 
 	assert_int_equal(publish("f:a:1", path, &e), err);
 	assert_int_equal(e.status, ERROR_SYSTEM);
 	assert_non_null(strstr(e.text, path));
-	if (folder)
-		assert_int_equal(unit_names_in(folder), names);
+	if (directory)
+		assert_int_equal(unit_names_in(directory), names);
 }
 
 static void test_nothing_is_left_behind_on_failure(void **state)
 {
 	(void)state;
-	fresh_folder("fail");
-	fresh_folder("fail/folder");
+	fresh_directory("fail");
+	fresh_directory("fail/directory");
 	unit_write("fail/file", "x", 1);
 	refused("fail/none/x.gidx", -ENOENT, "fail", 2);
 	refused("fail/file/x.gidx", -ENOTDIR, "fail", 2);
-	refused("fail/folder", -EISDIR, "fail", 2);
+	refused("fail/directory", -EISDIR, "fail", 2);
 }
 
 /* Past the limit of a file's size: the write itself fails. */
@@ -121,7 +121,7 @@ static int publish_too_large(void *unused)
 static void test_a_full_disk_leaves_the_old_one(void **state)
 {
 	(void)state;
-	fresh_folder("full");
+	fresh_directory("full");
 	assert_int_equal(publish("f:old:1", "full/x.gidx", NULL), 0);
 	assert_int_equal(unit_child(publish_too_large, NULL), 0);
 	assert_holds("full/x.gidx", "old=1");
@@ -147,7 +147,7 @@ static void test_a_read_only_mount_is_an_error(void **state)
 	int status;
 
 	(void)state;
-	fresh_folder("ro");
+	fresh_directory("ro");
 	status = unit_child(publish_read_only, NULL);
 	if (status == CANNOT_MOUNT)
 		skip();
@@ -175,7 +175,7 @@ static void test_signals_are_let_through_again(void **state)
 	pthread_t self = pthread_self(), other;
 
 	(void)state;
-	fresh_folder("signal");
+	fresh_directory("signal");
 	sigaction(SIGTERM, &action, &before);
 	assert_int_equal(publish("f:a:1", "signal/x.gidx", NULL), 0);
 	assert_int_equal(pthread_create(&other, NULL, interrupt, &self), 0);
@@ -219,7 +219,7 @@ static void test_readers_see_the_old_or_the_new(void **state)
 	pthread_t reader;
 
 	(void)state;
-	fresh_folder("race");
+	fresh_directory("race");
 	kit_image("f:a:1", &images[0]);
 	kit_image("f:b:1 f:c:2 f:d:3", &images[1]);
 	assert_int_equal(publish_at(&images[0], "race/x.gidx", &access, NULL), 0);

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Writes hdf5_chunks.def: what HDF5 itself stores for some chunks.
 
-    HDF5_PLUGIN_PATH=FOLDER /usr/bin/python3 tests/unit/codec/hdf5_chunks.py \
+    HDF5_PLUGIN_PATH=DIRECTORY /usr/bin/python3 tests/unit/codec/hdf5_chunks.py \
         > tests/unit/codec/hdf5_chunks.def
 
-FOLDER has HDF5's own plugins, of Debian's packages hdf5-filter-plugin (lz4) and
+DIRECTORY has HDF5's own plugins, of Debian's packages hdf5-filter-plugin (lz4) and
 hdf5-filter-plugin-blosc-serial.
 
 Byte i of a chunk is 3 + 7 * i. A sum in the old way cannot be written any more:
@@ -99,8 +99,8 @@ def row(filters, size, n, chunk):
 
 def main():
     print("/* Made by hdf5_chunks.py with HDF5 %s. */" % h5py.version.hdf5_version)
-    with tempfile.TemporaryDirectory() as folder:
-        with h5py.File(os.path.join(folder, "chunks.h5"), "w") as file:
+    with tempfile.TemporaryDirectory() as directory:
+        with h5py.File(os.path.join(directory, "chunks.h5"), "w") as file:
             for filters, size, n in CHUNKS:
                 row(filters, size, n, stored(file, filters, size, plain(n)))
             for filters, size, n in OLD:

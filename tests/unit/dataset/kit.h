@@ -2,7 +2,7 @@
 /*
  * kit.h: datasets whose files lie where a test says.
  *
- * The sources are files in the test's folder, "0.bin", "1.bin" and so on, and the byte
+ * The sources are files in the test's directory, "0.bin", "1.bin" and so on, and the byte
  * at each place of each differs from its neighbours. A source of more than
  * MADE_WRITTEN_MOST bytes is one hole.
  */

@@ -288,7 +288,7 @@ static void test_require_names_the_command(void **state)
 
 	(void)state;
 	make_index("x.gidx");
-	assert_int_equal(setenv("XDG_CACHE_HOME", unit_folder(), 1), 0);
+	assert_int_equal(setenv("XDG_CACHE_HOME", unit_directory(), 1), 0);
 	assert_int_equal(open_with("index=require", &ds, &e), -ENOENT);
 	assert_int_equal(e.status, ERROR_DATASET);
 	assert_non_null(strstr(e.text, "granary index 'data.bin'"));
@@ -353,7 +353,7 @@ static const struct request requests[] = {
 	  "exit 3", "error 3 " },
 };
 
-/* `@` in a pattern stands for the folder, or whatever comes before its rest. */
+/* `@` in a pattern stands for the directory, or whatever comes before its rest. */
 static bool answers(const char *got, const char *pattern)
 {
 	const char *gap = strchr(pattern, '@');

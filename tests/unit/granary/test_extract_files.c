@@ -10,7 +10,7 @@
 
 #include "unit.h"
 
-enum { CHANNELS = 2, FOLDERS = 4 };
+enum { CHANNELS = 2, DIRECTORIES = 4 };
 
 struct broker *sandbox_child_broker(void)
 {
@@ -37,8 +37,8 @@ static int send(struct extract_files *o, unsigned channel, enum extract_call kin
 static void test_only_the_first_channel_opens(void **state)
 {
 	struct extract_files *o = extract_files_new("out", EXISTING_REFUSE, CHANNELS,
-						    FOLDERS);
-	struct extract_files_order order = { .other = FOLDERS };
+						    DIRECTORIES);
+	struct extract_files_order order = { .other = DIRECTORIES };
 
 	(void)state;
 	assert_non_null(o);
@@ -49,28 +49,28 @@ static void test_only_the_first_channel_opens(void **state)
 	extract_files_free(o);
 }
 
-static void test_folders_and_names_that_make_no_sense(void **state)
+static void test_directories_and_names_that_make_no_sense(void **state)
 {
 	static const char *const names[] = { "", ".", "..", "a/b", "/etc" };
 	struct extract_files *o = extract_files_new("out2", EXISTING_REFUSE, CHANNELS,
-						    FOLDERS);
-	struct extract_files_order order = { .other = FOLDERS + 1 };
+						    DIRECTORIES);
+	struct extract_files_order order = { .other = DIRECTORIES + 1 };
 
 	(void)state;
 	assert_non_null(o);
 	assert_int_equal(send(o, 0, CALL_OPEN, &order), -EINVAL);
-	assert_int_equal(send(o, 0, CALL_BEGIN_FOLDER, &order), -EINVAL);
-	order.other = FOLDERS;
+	assert_int_equal(send(o, 0, CALL_BEGIN_DIRECTORY, &order), -EINVAL);
+	order.other = DIRECTORIES;
 	assert_int_equal(send(o, 0, CALL_OPEN, &order), 0);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		order = (struct extract_files_order){ .folder = 1 };
+		order = (struct extract_files_order){ .directory = 1 };
 		snprintf(order.name, sizeof(order.name), "%s", names[i]);
-		assert_int_equal(send(o, 0, CALL_FOLDER, &order), -EINVAL);
-		order.folder = 0;
+		assert_int_equal(send(o, 0, CALL_DIRECTORY, &order), -EINVAL);
+		order.directory = 0;
 		assert_int_equal(send(o, 1, CALL_BEGIN, &order), -EINVAL);
 	}
-	order = (struct extract_files_order){ .folder = 2, .other = 3, .name = "a" };
-	assert_int_equal(send(o, 0, CALL_FOLDER, &order), -EINVAL);
+	order = (struct extract_files_order){ .directory = 2, .other = 3, .name = "a" };
+	assert_int_equal(send(o, 0, CALL_DIRECTORY, &order), -EINVAL);
 	assert_int_equal(send(o, 1, CALL_PUBLISH, &order), -EINVAL);
 	assert_int_equal(send(o, 1, CALL_BEGIN, &order), -EINVAL);
 	extract_files_free(o);
@@ -78,7 +78,7 @@ static void test_folders_and_names_that_make_no_sense(void **state)
 
 static const struct CMUnitTest outposts[] = {
 	cmocka_unit_test(test_only_the_first_channel_opens),
-	cmocka_unit_test(test_folders_and_names_that_make_no_sense),
+	cmocka_unit_test(test_directories_and_names_that_make_no_sense),
 };
 
 UNIT_MAIN(outposts)

@@ -230,13 +230,13 @@ static const struct {
 static void expect_no_name(const struct tree *tree, const char *what)
 {
 	struct tree_name name;
-	uint32_t node, folder = 2, b = 6;
+	uint32_t node, directory = 2, b = 6;
 	char path[256];
 
-	if (tree_child(tree, folder, 0, &name) != -EIO ||
-	    tree_lookup(tree, folder, "..", 2, &node) == 0 ||
-	    tree_lookup(tree, folder, "", 0, &node) == 0 ||
-	    tree_lookup(tree, folder, "/", 1, &node) == 0 ||
+	if (tree_child(tree, directory, 0, &name) != -EIO ||
+	    tree_lookup(tree, directory, "..", 2, &node) == 0 ||
+	    tree_lookup(tree, directory, "", 0, &node) == 0 ||
+	    tree_lookup(tree, directory, "/", 1, &node) == 0 ||
 	    tree_walk(tree, TREE_ROOT, "d/..", &node) == 0 ||
 	    tree_walk(tree, TREE_ROOT, "d/../b", &node) == 0)
 		fail_msg("%s: is a name", what);

@@ -124,7 +124,7 @@ static bool there(const struct index *index, const char *path, enum tree_kind ki
 	       tree_stat(index_tree(index), node, &st) == 0 && st.kind == kind;
 }
 
-static void test_nested_ones_are_folders_unless_off(void **state)
+static void test_nested_ones_are_directories_unless_off(void **state)
 {
 	struct indexer_config config = { .nested = true };
 	struct index *index;
@@ -348,7 +348,7 @@ static const struct CMUnitTest indexing[] = {
 	cmocka_unit_test(test_options_without_effect_are_said),
 	cmocka_unit_test(test_a_map_that_is_none_is_the_error),
 	cmocka_unit_test(test_the_result_does_not_depend_on_threads),
-	cmocka_unit_test(test_nested_ones_are_folders_unless_off),
+	cmocka_unit_test(test_nested_ones_are_directories_unless_off),
 	cmocka_unit_test(test_summary_and_sources),
 	cmocka_unit_test(test_progress_comes_to_its_end),
 	cmocka_unit_test(test_the_first_bad_shard_is_the_error),

@@ -39,7 +39,7 @@ static const struct fixture lists[] = {
 	CASE("{\"0\": null}", "list: item 1: is not the name of a class"),
 	CASE("[[]]", "list: item 1: is not the name"),
 	CASE("[\"a/b\"]", "list: item 1: the class 'a/b' has a slash"),
-	CASE("[\"..\"]", "cannot be a folder's name"),
+	CASE("[\"..\"]", "cannot be a directory's name"),
 	CASE("a\0b\n", "byte 1 is 0"),
 	CASE("7", "0=7\n"),
 };

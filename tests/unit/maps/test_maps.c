@@ -107,7 +107,7 @@ static const struct fixture maps[] = {
 	CASE("a,1\nb,2\na,3\n", "map: line 3: 'a' is of class '3' here"),
 	CASE("a,x\na,y\n", "map: line 2: 'a' is of class 'y' here, and was of class 'x'"),
 	CASE("a,x/y\n", "has a label that has a slash in it"),
-	CASE("a,..\n", "has a label that cannot be a folder's name"),
+	CASE("a,..\n", "has a label that cannot be a directory's name"),
 	CASE("a,.granaryfs\n", "has a label that is .granaryfs, a name that every mount"),
 	CASE("a,\nb,c\n", "a=#-1\nb=c\n"),
 	CASE(",1\n", "map: line 1: '' is empty"),
@@ -338,7 +338,7 @@ static void test_names_that_are_found(void **state)
 		{ "a/", NULL },
 		{ "1.jpg", NULL },          /* they contradict each other */
 		{ "z/1.jpg", NULL },
-		{ "b/1.jpg", "b/1.jpg" },   /* but not with their folders */
+		{ "b/1.jpg", "b/1.jpg" },   /* but not with their directories */
 		{ "1", NULL },
 		{ "2.jpg", "c/2.jpg" },
 		{ "3.jpg", "e/3.jpg" },

@@ -33,7 +33,7 @@ static const struct {
 	{ "", "" },
 };
 
-static void test_a_word_of_the_name_or_the_folder(void **state)
+static void test_a_word_of_the_name_or_the_directory(void **state)
 {
 	size_t i = unit_row(state);
 	char split[SPLIT_BYTES];
@@ -71,7 +71,7 @@ static void test_words_for_one_split(void **state)
 
 static const struct CMUnitTest split[] = {
 	unit_table(test_words_for_one_split, pairs, a),
-	unit_table(test_a_word_of_the_name_or_the_folder, paths, path),
+	unit_table(test_a_word_of_the_name_or_the_directory, paths, path),
 	cmocka_unit_test(test_words_of_files_are_none_of_directories),
 };
 

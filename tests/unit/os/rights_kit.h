@@ -70,7 +70,7 @@ static inline void make_file(const char *path, uid_t uid, gid_t gid, mode_t mode
 	assert_int_equal(chmod(path, mode), 0);
 }
 
-/* Files that different people may read; the folder lets everybody in. */
+/* Files that different people may read; the directory lets everybody in. */
 static inline void make_files(void)
 {
 	assert_int_equal(chmod(".", 0755), 0);

@@ -80,7 +80,7 @@ static void test_trees(void **state)
 	struct cpu_quota quota;
 	char root[4096];
 
-	snprintf(root, sizeof(root), "%s/tree%zu", unit_folder(), i);
+	snprintf(root, sizeof(root), "%s/tree%zu", unit_directory(), i);
 	put(root, "/proc/self/cgroup", trees[i].group);
 	put(root, "/proc/self/mountinfo", trees[i].mounts);
 	for (size_t n = 0; n < FILES_MOST && trees[i].files[n][0]; n++)

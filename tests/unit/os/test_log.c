@@ -477,7 +477,7 @@ static void test_a_device_is_no_trouble(void **state)
 
 static int refuse_all(void *nothing)
 {
-	static const char *const paths[] = { "fifo", "held", ".", "no/folder", "" };
+	static const char *const paths[] = { "fifo", "held", ".", "no/directory", "" };
 	struct error e;
 
 	(void)nothing;

@@ -22,7 +22,7 @@ static char root[4096];
 /* A new tree, with a machine. */
 static void begin_tree(void)
 {
-	snprintf(root, sizeof(root), "%s/tree%u", unit_folder(), trees++);
+	snprintf(root, sizeof(root), "%s/tree%u", unit_directory(), trees++);
 }
 
 static void put(const char *path, const char *text)
@@ -36,11 +36,11 @@ static void put(const char *path, const char *text)
 	unit_write(whole, text, strlen(text));
 }
 
-static void put_in(const char *folder, const char *name, const char *text)
+static void put_in(const char *directory, const char *name, const char *text)
 {
 	char path[256];
 
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
 	put(path, text);
 }
 
@@ -76,15 +76,15 @@ static void expect(uint64_t limit, uint64_t available)
 #define V2_MOUNT(root, at) "41 31 0:38 " root " " at " rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n"
 
 /* Of one group, version 1: usage includes `file` of page cache, part of it dirty. */
-static void v1_group(const char *folder, uint64_t limit, uint64_t usage, uint64_t file,
+static void v1_group(const char *directory, uint64_t limit, uint64_t usage, uint64_t file,
 		     uint64_t dirty)
 {
 	char text[1024];
 
 	snprintf(text, sizeof(text), "%llu\n", (unsigned long long)limit);
-	put_in(folder, "memory.limit_in_bytes", text);
+	put_in(directory, "memory.limit_in_bytes", text);
 	snprintf(text, sizeof(text), "%llu\n", (unsigned long long)usage);
-	put_in(folder, "memory.usage_in_bytes", text);
+	put_in(directory, "memory.usage_in_bytes", text);
 	snprintf(text, sizeof(text),
 		 "cache 77\nactive_file 5\ninactive_file 6\ndirty 7\n"
 		 "hierarchical_memory_limit %llu\n"
@@ -92,24 +92,24 @@ static void v1_group(const char *folder, uint64_t limit, uint64_t usage, uint64_
 		 "total_inactive_file %llu\ntotal_active_file %llu\n",
 		 (unsigned long long)limit, (unsigned long long)dirty,
 		 (unsigned long long)(file / 4), (unsigned long long)(file - file / 4));
-	put_in(folder, "memory.stat", text);
+	put_in(directory, "memory.stat", text);
 }
 
-static void v2_group(const char *folder, const char *max, const char *high, uint64_t usage,
+static void v2_group(const char *directory, const char *max, const char *high, uint64_t usage,
 		     uint64_t file, uint64_t dirty)
 {
 	char text[1024];
 
-	put_in(folder, "memory.max", max);
-	put_in(folder, "memory.high", high);
+	put_in(directory, "memory.max", max);
+	put_in(directory, "memory.high", high);
 	snprintf(text, sizeof(text), "%llu\n", (unsigned long long)usage);
-	put_in(folder, "memory.current", text);
+	put_in(directory, "memory.current", text);
 	snprintf(text, sizeof(text),
 		 "anon 1\nfile 2\nkernel 3\nfile_mapped 4\nfile_dirty %llu\nfile_writeback 0\n"
 		 "inactive_anon 8\ninactive_file %llu\nactive_file %llu\nslab 9\n",
 		 (unsigned long long)dirty, (unsigned long long)(file / 2),
 		 (unsigned long long)(file - file / 2));
-	put_in(folder, "memory.stat", text);
+	put_in(directory, "memory.stat", text);
 }
 
 static void test_the_machine(void **state)
@@ -203,7 +203,7 @@ static void test_containers(void **state)
 	machine("0::/../other\n", V2_MOUNT("/", "/sys/fs/cgroup"));
 	v2_group("/sys/fs/cgroup", "2147483648", "max", GB, 0, 0);
 	expect(16 * GB, 12 * GB);
-	/* another group's folder, and one whose name only begins alike */
+	/* another group's directory, and one whose name only begins alike */
 	machine("0::/docker/abc\n", V2_MOUNT("/docker/ab", "/sys/fs/cgroup"));
 	v2_group("/sys/fs/cgroup", "2147483648", "max", GB, 0, 0);
 	expect(16 * GB, 12 * GB);

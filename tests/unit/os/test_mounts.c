@@ -29,12 +29,12 @@ static void test_type_of_what_is_mounted(void **state)
 static void test_nothing_is_mounted_there(void **state)
 {
 	static const char *const paths[] = {
-		"/no/such/folder", "/pro", "/proc/", "proc", "/proc/self", "//", "",
+		"/no/such/directory", "/pro", "/proc/", "proc", "/proc/self", "//", "",
 	};
 	struct mount_entry entry = { .type = "same" };
 
 	(void)state;
-	assert_int_equal(mounts_find(unit_folder(), &entry), 0);
+	assert_int_equal(mounts_find(unit_directory(), &entry), 0);
 	for (size_t i = 0; i < COUNT(paths); i++)
 		assert_int_equal(mounts_find(paths[i], &entry), 0);
 	assert_string_equal(entry.type, "same");
@@ -79,11 +79,11 @@ static void test_paths_as_the_table_has_them(void **state)
 	(void)state;
 	assert_int_equal(mkdir("a", 0700), 0);
 	assert_int_equal(symlink("a", "link"), 0);
-	snprintf(wanted, sizeof(wanted), "%s/a", unit_folder());
+	snprintf(wanted, sizeof(wanted), "%s/a", unit_directory());
 	for (size_t i = 0; i < COUNT(forms); i++)
 		check_path(forms[i], wanted);
 	check_path(wanted, wanted);
-	check_path(".", unit_folder());
+	check_path(".", unit_directory());
 	check_path("/", "/");
 	check_path("//", "/");
 	check_path("/.", "/");
@@ -96,7 +96,7 @@ static void test_what_is_alive(void **state)
 	(void)state;
 	assert_false(mounts_is_dead("/proc"));
 	assert_false(mounts_is_dead("."));
-	assert_false(mounts_is_dead("/no/such/folder"));
+	assert_false(mounts_is_dead("/no/such/directory"));
 }
 
 static void test_there_is_no_such_mount(void **state)
@@ -104,7 +104,7 @@ static void test_there_is_no_such_mount(void **state)
 	char path[256];
 
 	(void)state;
-	snprintf(path, sizeof(path), "%s/nothing", unit_folder());
+	snprintf(path, sizeof(path), "%s/nothing", unit_directory());
 	assert_int_equal(mounts_unmount(path, MOUNT_ID_UNKNOWN), -EINVAL);
 	assert_int_equal(mounts_abort(path, MOUNT_ID_UNKNOWN), -EINVAL);
 	assert_int_equal(mounts_expire(path, MOUNT_ID_UNKNOWN), -EINVAL);
@@ -120,8 +120,8 @@ static int enter_namespace(void *run)
 {
 	if (unshare(CLONE_NEWNS) < 0 ||
 	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
-	    mount("test", unit_folder(), "tmpfs", 0, NULL) < 0 ||
-	    chdir(unit_folder()) < 0 || mkdir("a", 0755) < 0 || mkdir("b", 0755) < 0)
+	    mount("test", unit_directory(), "tmpfs", 0, NULL) < 0 ||
+	    chdir(unit_directory()) < 0 || mkdir("a", 0755) < 0 || mkdir("b", 0755) < 0)
 		return CANNOT_MOUNT;
 	return (*(int (**)(void))run)();
 }
@@ -135,14 +135,14 @@ static void in_namespace(int (*run)(void))
 	assert_int_equal(status, 0);
 }
 
-/* `name` in the test's folder. */
+/* `name` in the test's directory. */
 static const char *in(const char *name)
 {
 	static char paths[4][512];
 	static unsigned next;
 	char *path = paths[next++ % COUNT(paths)];
 
-	snprintf(path, sizeof(paths[0]), "%s/%s", unit_folder(), name);
+	snprintf(path, sizeof(paths[0]), "%s/%s", unit_directory(), name);
 	return path;
 }
 
@@ -320,12 +320,12 @@ static int many(void)
 	char name[64];
 
 	for (int i = 0; i < MANY; i++) {
-		snprintf(name, sizeof(name), "a/folder with a name of some length %d", i);
+		snprintf(name, sizeof(name), "a/directory with a name of some length %d", i);
 		WANT(mkdir(name, 0755) == 0 && put(i % 2 ? "ramfs" : "tmpfs", name));
 	}
 	WANT(is_there(name, "ramfs"));
-	WANT(is_there("a/folder with a name of some length 0", "tmpfs"));
-	WANT(is_there("a/folder with a name of some length 777", "ramfs"));
+	WANT(is_there("a/directory with a name of some length 0", "tmpfs"));
+	WANT(is_there("a/directory with a name of some length 777", "ramfs"));
 	return 0;
 }
 
@@ -357,7 +357,7 @@ static void test_unmounting_says_busy(void **state)
 	in_namespace(unmounting);
 }
 
-/* The folder above is swapped for a link to another one, where something is too. */
+/* The directory above is swapped for a link to another one, where something is too. */
 static int swapped(void)
 {
 	WANT(mkdir("a/m", 0755) == 0 && mkdir("b/m", 0755) == 0);

@@ -86,7 +86,7 @@ static void test_a_manager_at_a_path(void **state)
 	char address[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 
 	(void)state;
-	snprintf(address, sizeof(address), "%s/socket", unit_folder());
+	snprintf(address, sizeof(address), "%s/socket", unit_directory());
 	check_manager(address);
 	/* the longest that there is: a path has no NUL of its own then */
 	memset(address + strlen(address), 'x', sizeof(address) - strlen(address));
@@ -109,7 +109,7 @@ static void test_a_manager_that_is_gone(void **state)
 	char address[128];
 
 	(void)state;
-	snprintf(address, sizeof(address), "%s/gone", unit_folder());
+	snprintf(address, sizeof(address), "%s/gone", unit_directory());
 	close(serve(address));
 	assert_int_equal(notify_open(&notify, NULL, NULL), 0);
 	notify_ready(&notify, "nobody hears it");
@@ -180,7 +180,7 @@ static void test_a_manager_whose_queue_is_full(void **state)
 	int fd;
 
 	(void)state;
-	snprintf(address, sizeof(address), "%s/full", unit_folder());
+	snprintf(address, sizeof(address), "%s/full", unit_directory());
 	fd = serve(address);
 	assert_int_equal(notify_open(&notify, NULL, NULL), 0);
 	count = fill();
@@ -206,7 +206,7 @@ static void test_a_manager_that_is_slow(void **state)
 
 	(void)state;
 	unlink("full");
-	snprintf(address, sizeof(address), "%s/full", unit_folder());
+	snprintf(address, sizeof(address), "%s/full", unit_directory());
 	fd = serve(address);
 	assert_int_equal(notify_open(&notify, NULL, NULL), 0);
 	fill();

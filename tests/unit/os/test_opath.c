@@ -39,7 +39,7 @@ static const struct {
 	{ "ln -s plain link", "link", 0 },
 	{ "ln -s none dangling", "dangling", -ENOENT },
 	{ "ln -s loop loop", "loop", -ELOOP },
-	{ "mkdir folder", "folder", -EINVAL },
+	{ "mkdir directory", "directory", -EINVAL },
 	{ "mkfifo pipe", "pipe", -EINVAL },
 	{ "true", "/dev/null", -EINVAL },
 	{ "true", "/dev/tty", -EINVAL }, /* ENXIO, were it opened without a terminal */

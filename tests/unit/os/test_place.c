@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where an index is made: a folder stays the one that was opened, whatever its path is. */
+/*
+ * Where an index is made: a directory stays the one that was opened, whatever its path
+ * is.
+ */
 #include "unit.h"
 
 #include <errno.h>
@@ -70,13 +73,13 @@ static void owner_is(const char *path, uid_t uid, gid_t gid)
 
 /* ---- Following ----------------------------------------------------------- */
 
-static void test_folders_are_made_and_private(void **state)
+static void test_directories_are_made_and_private(void **state)
 {
 	char path[256];
 	struct stat st;
 
 	(void)state;
-	snprintf(path, sizeof(path), "%s/home/.cache/granaryfs/x.gidx", unit_folder());
+	snprintf(path, sizeof(path), "%s/home/.cache/granaryfs/x.gidx", unit_directory());
 	refused(path, false, -ENOENT);
 	assert_false(is_there("home"));
 	place_close(opened(path, true));
@@ -96,26 +99,26 @@ static void test_what_is_no_place(void **state)
 	refused("link/x.gidx", true, -ENOTDIR);
 	refused("loop/x.gidx", true, -ELOOP);
 	refused("none/x.gidx", false, -ENOENT);
-	refused("folder/", true, -EISDIR);
+	refused("directory/", true, -EISDIR);
 	place_close(opened("x.gidx", true));
 	place_close(opened("././/x.gidx", true));
 	place_close(opened("/x.gidx", false));
 }
 
-static void test_folders_are_opened_by_the_same_rule(void **state)
+static void test_directories_are_opened_by_the_same_rule(void **state)
 {
 	struct error e = { 0 };
 	int fd;
 
 	(void)state;
 	unit_shell("mkdir -p one/two && ln -s one link && echo x >plain");
-	fd = place_open_folder("link/two/", &e);
+	fd = place_open_directory("link/two/", &e);
 	assert_true(fd >= 0);
 	close(fd);
-	assert_int_equal(place_open_folder("", &e), -ENOENT);
-	assert_int_equal(place_open_folder("plain", &e), -ENOTDIR);
-	assert_int_equal(place_open_folder("none", &e), -ENOENT);
-	assert_int_equal(place_open_folder("none", NULL), -ENOENT);
+	assert_int_equal(place_open_directory("", &e), -ENOENT);
+	assert_int_equal(place_open_directory("plain", &e), -ENOTDIR);
+	assert_int_equal(place_open_directory("none", &e), -ENOENT);
+	assert_int_equal(place_open_directory("none", NULL), -ENOENT);
 	assert_true(e.text[0] != '\0');
 }
 
@@ -127,7 +130,7 @@ static void test_links_in_a_path_are_followed(void **state)
 
 	(void)state;
 	snprintf(command, sizeof(command), "mkdir -p one/two; ln -s one rel; ln -s %s/rel abs",
-		 unit_folder());
+		 unit_directory());
 	unit_shell(command);
 	for (size_t i = 0; i < COUNT(paths); i++) {
 		struct place *place = opened(paths[i], false);
@@ -139,7 +142,7 @@ static void test_links_in_a_path_are_followed(void **state)
 	}
 }
 
-static void test_the_folder_stays_the_one_that_was_opened(void **state)
+static void test_the_directory_stays_the_one_that_was_opened(void **state)
 {
 	char temporary[PLACE_TEMPORARY_BYTES];
 	struct place *place;
@@ -249,7 +252,7 @@ static void test_a_name_that_is_too_long(void **state)
 	place_close(place);
 }
 
-/* ---- Root, in others' folders --------------------------------------------- */
+/* ---- Root, in others' directories --------------------------------------------- */
 
 static bool is_root(void)
 {
@@ -261,7 +264,7 @@ static bool is_root(void)
 	return may;
 }
 
-/* `script` makes "d", a folder of the user's, and more. */
+/* `script` makes "d", a directory of the user's, and more. */
 static void as_root(const char *script)
 {
 	char command[1024];
@@ -280,14 +283,14 @@ static void test_a_users_link_leads_root_nowhere(void **state)
 	refused("d/link/x", false, -EPERM);
 	refused("d/link/x", true, -EPERM);
 	refused("d/link/below/x", true, -EACCES);
-	assert_int_equal(place_open_folder("d/link", NULL), -EPERM);
+	assert_int_equal(place_open_directory("d/link", NULL), -EPERM);
 	refused("d/new/x", true, -EACCES);
 	assert_int_equal(unit_names_in("roots"), 0);
 	assert_int_equal(unit_names_in("."), 2);
 }
 
-/* A link may lie in a folder that is root's, and in which others may make names. */
-static void test_a_users_link_in_a_folder_of_roots(void **state)
+/* A link may lie in a directory that is root's, and in which others may make names. */
+static void test_a_users_link_in_a_directory_of_roots(void **state)
 {
 	(void)state;
 	as_root("ln -s roots link && chown -h 4201:4202 link");
@@ -322,7 +325,7 @@ static void test_a_file_by_the_same_rule(void **state)
 	assert_int_equal(place_open_file("loop", flags, 0640, NULL), -ELOOP);
 }
 
-static void test_from_one_users_folder_to_anothers(void **state)
+static void test_from_one_users_directory_to_anothers(void **state)
 {
 	(void)state;
 	as_root("mkdir anothers d/sub && chown 4211 anothers && chown 4201 d/sub && "
@@ -331,7 +334,7 @@ static void test_from_one_users_folder_to_anothers(void **state)
 	place_close(opened("d/sub/x", false));
 }
 
-static void test_folders_of_a_cache_are_its_owners(void **state)
+static void test_directories_of_a_cache_are_its_owners(void **state)
 {
 	(void)state;
 	as_root("mkdir d/real && chown 4201:4202 d/real && ln -s real d/.cache");
@@ -433,20 +436,20 @@ static void test_who_may_not_stays_what_it_is(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, clean, clean)
 
 static const struct CMUnitTest places[] = {
-	TEST(test_folders_are_made_and_private),
+	TEST(test_directories_are_made_and_private),
 	TEST(test_what_is_no_place),
-	TEST(test_folders_are_opened_by_the_same_rule),
+	TEST(test_directories_are_opened_by_the_same_rule),
 	TEST(test_links_in_a_path_are_followed),
-	TEST(test_the_folder_stays_the_one_that_was_opened),
+	TEST(test_the_directory_stays_the_one_that_was_opened),
 	TEST(test_beside_a_file),
 	TEST(test_a_link_has_a_name_and_is_not_followed),
 	TEST(test_a_pipe_does_not_block),
 	TEST(test_a_name_that_is_too_long),
 	TEST(test_a_users_link_leads_root_nowhere),
-	TEST(test_a_users_link_in_a_folder_of_roots),
+	TEST(test_a_users_link_in_a_directory_of_roots),
 	TEST(test_a_file_by_the_same_rule),
-	TEST(test_from_one_users_folder_to_anothers),
-	TEST(test_folders_of_a_cache_are_its_owners),
+	TEST(test_from_one_users_directory_to_anothers),
+	TEST(test_directories_of_a_cache_are_its_owners),
 	TEST(test_files_are_whose_rights_made_them),
 	TEST(test_a_threads_rights_come_back),
 	TEST(test_who_may_not_stays_what_it_is),

@@ -146,13 +146,13 @@ __attribute__((unused)) static void test_of_several_threads(void **state)
 	waitpid(child, NULL, 0);
 }
 
-/* A child that has entered the folder, and waits. */
-static pid_t child_in(const char *folder)
+/* A child that has entered the directory, and waits. */
+static pid_t child_in(const char *directory)
 {
 	pid_t child = fork();
 
 	if (child == 0) {
-		if (chdir(folder) == 0)
+		if (chdir(directory) == 0)
 			raise(SIGSTOP);
 		_exit(1);
 	}
@@ -166,21 +166,21 @@ static void end_child(pid_t child)
 	waitpid(child, NULL, 0);
 }
 
-static void test_who_works_in_a_folder(void **state)
+static void test_who_works_in_a_directory(void **state)
 {
-	char *folder = realpath(".", NULL), inner[PATH_MAX], longer[PATH_MAX];
+	char *directory = realpath(".", NULL), inner[PATH_MAX], longer[PATH_MAX];
 	pid_t child;
 
 	(void)state;
-	assert_non_null(folder);
-	snprintf(inner, sizeof(inner), "%s/works/inner", folder);
-	snprintf(longer, sizeof(longer), "%s/works-longer", folder);
+	assert_non_null(directory);
+	snprintf(inner, sizeof(inner), "%s/works/inner", directory);
+	snprintf(longer, sizeof(longer), "%s/works-longer", directory);
 	assert_int_equal(mkdir("works", 0700), 0);
 	assert_int_equal(mkdir("works/inner", 0700), 0);
 	assert_int_equal(mkdir("works-longer", 0700), 0);
 	child = child_in(longer);
 	assert_int_equal(process_working_in(longer), child);
-	longer[strlen(folder) + strlen("/works")] = '\0';
+	longer[strlen(directory) + strlen("/works")] = '\0';
 	assert_int_equal(process_working_in(longer), 0); /* works */
 	end_child(child);
 	child = child_in(inner);
@@ -188,7 +188,7 @@ static void test_who_works_in_a_folder(void **state)
 	assert_int_equal(process_working_in(inner), child);
 	end_child(child);
 	assert_int_equal(process_working_in(longer), 0);
-	free(folder);
+	free(directory);
 }
 
 /* ThreadSanitizer has a thread of its own in every process, which waits for no vfork. */
@@ -201,7 +201,7 @@ static void test_who_works_in_a_folder(void **state)
 static const struct CMUnitTest process[] = {
 	cmocka_unit_test(test_of_one_thread),
 	cmocka_unit_test(test_of_hidden_ones),
-	cmocka_unit_test(test_who_works_in_a_folder),
+	cmocka_unit_test(test_who_works_in_a_directory),
 #ifndef __SANITIZE_THREAD__
 	cmocka_unit_test(test_of_several_threads),
 #endif

@@ -8,7 +8,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "packer/out_folder.h"
+#include "packer/out_directory.h"
 #include "packer/out_name.h"
 #include "packer/output.h"
 #include "packer/resume.h"
@@ -296,7 +296,7 @@ static void test_a_tar_has_members_of_more_than_8_gib(void **state)
 }
 
 /* The set is made where its first file was begun, whatever its path has become since. */
-static void test_a_folder_is_followed_once(void **state)
+static void test_a_directory_is_followed_once(void **state)
 {
 	struct output *output;
 	struct error e;
@@ -308,15 +308,15 @@ static void test_a_folder_is_followed_once(void **state)
 	assert_int_equal(output_commit(output, &e), 0);
 	assert_int_equal(output_write("set/set-1", "one", 3, &e), 0);
 	assert_int_equal(output_begin("set/set-3", false, &output, &e), 0);
-	assert_false(out_folder_has("set/set-2"));
-	assert_true(out_folder_has("set/set-1"));
-	assert_int_equal(out_folder_unlink("set/set-2"), -ENOENT);
+	assert_false(out_directory_has("set/set-2"));
+	assert_true(out_directory_has("set/set-1"));
+	assert_int_equal(out_directory_unlink("set/set-2"), -ENOENT);
 	output_drop(output);
 	assert_int_equal(unit_names_in("moved"), 2);
 	assert_int_equal(unit_names_in("other"), 2);
-	out_folder_close_all();
-	assert_true(out_folder_has("set/set-2"));
-	out_folder_close_all();
+	out_directory_close_all();
+	assert_true(out_directory_has("set/set-2"));
+	out_directory_close_all();
 }
 
 static const struct CMUnitTest tests[] = {
@@ -329,7 +329,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_a_leftover_is_taken_over_and_one_in_use_is_not),
 	cmocka_unit_test(test_signals_remove_what_is_begun),
 	cmocka_unit_test(test_what_is_missing_is_said),
-	cmocka_unit_test(test_a_folder_is_followed_once),
+	cmocka_unit_test(test_a_directory_is_followed_once),
 	cmocka_unit_test(test_a_plan_is_known_again),
 	cmocka_unit_test(test_a_tar_has_members_of_more_than_8_gib),
 };

@@ -12,7 +12,7 @@
 
 enum { MOST = 4096 };
 
-/* A scan that was not made from files: "d:" and "l:" are folders and links. */
+/* A scan that was not made from files: "d:" and "l:" are directories and links. */
 struct tree {
 	struct pack_scan scan;
 	struct pack_scan_entry entries[MOST];
@@ -99,7 +99,7 @@ static void assert_order(const struct plan *plan, const char *wanted)
 static const char *const order[] = { "", "a", "a/b", "a/b/c", "a/b.c", "a-b", "a.b",
 				     "aa", "b", "\xc3\xa9", "\xff" };
 
-static void test_names_are_compared_folder_by_folder(void **state)
+static void test_names_are_compared_directory_by_directory(void **state)
 {
 	size_t i = unit_row(state);
 
@@ -360,7 +360,7 @@ static void test_samples_lie_together_and_have_labels(void **state)
 }
 
 /* As ImageFolder counts: an unreadable class must not move the others. */
-static void test_every_folder_at_the_top_is_a_class(void **state)
+static void test_every_directory_at_the_top_is_a_class(void **state)
 {
 	struct tree *tree = new_tree();
 	struct plan_config config = { .layout = PACK_WEBDATASET };
@@ -458,7 +458,7 @@ static void test_classes_of_splits_have_one_numbering(void **state)
 	free(tree);
 }
 
-/* As where a folder became a link after the tree was listed. */
+/* As where a directory became a link after the tree was listed. */
 static void test_no_link_leads_out_of_the_tree(void **state)
 {
 	int root, fd;
@@ -477,7 +477,7 @@ static void test_no_link_leads_out_of_the_tree(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	unit_texts(test_names_are_compared_folder_by_folder, order),
+	unit_texts(test_names_are_compared_directory_by_directory, order),
 	cmocka_unit_test(test_random_numbers_are_splitmix64),
 	cmocka_unit_test(test_every_place_is_as_likely),
 	cmocka_unit_test(test_a_tree_keeps_its_order),
@@ -487,7 +487,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_a_size_decides_on_the_number),
 	cmocka_unit_test(test_dealing_keeps_numbers_even),
 	cmocka_unit_test(test_samples_lie_together_and_have_labels),
-	cmocka_unit_test(test_every_folder_at_the_top_is_a_class),
+	cmocka_unit_test(test_every_directory_at_the_top_is_a_class),
 	cmocka_unit_test(test_samples_that_would_be_mixed_up_are_refused),
 	cmocka_unit_test(test_images_that_are_decoded_get_names_of_their_own),
 	cmocka_unit_test(test_classes_of_splits_have_one_numbering),

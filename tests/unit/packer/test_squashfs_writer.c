@@ -128,8 +128,8 @@ static void test_names(void **state)
 	assert_int_equal(unit_names_in("out"), COUNT(items));
 }
 
-/* A shuffled plan brings no folders: they are as their first file, and 0755. */
-static void test_implied_folders(void **state)
+/* A shuffled plan brings no directories: they are as their first file, and 0755. */
+static void test_implied_directories(void **state)
 {
 	const struct item items[] = {
 		FILE_OF("b/c/2", 10, 1), FILE_OF("a/1", 10, 2), FILE_OF("b/0", 10, 3),
@@ -226,7 +226,7 @@ static void test_refused_entries(void **state)
 		const char *word;
 	} table[] = {
 		{ { FILE_OF(too_long, 0, 1) }, -ENAMETOOLONG, "squashfs has room for 255" },
-		{ { FILE_OF(deep, 0, 1) }, -ENAMETOOLONG, "folders in one another" },
+		{ { FILE_OF(deep, 0, 1) }, -ENAMETOOLONG, "directories in one another" },
 		{ { LINK(PACK_SYMLINK, "l", deep) }, -ENAMETOOLONG, "symbolic link" },
 		{ { FILE_OF("a//b", 0, 1) }, -EINVAL, "empty or dots" },
 		{ { FILE_OF("../b", 0, 1) }, -EINVAL, "empty or dots" },
@@ -318,7 +318,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_attributes),
 	cmocka_unit_test(test_hard_links),
 	cmocka_unit_test(test_names),
-	cmocka_unit_test(test_implied_folders),
+	cmocka_unit_test(test_implied_directories),
 	cmocka_unit_test(test_nothing),
 	cmocka_unit_test(test_threads),
 	cmocka_unit_test(test_duplicates),

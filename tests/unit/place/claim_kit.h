@@ -31,7 +31,7 @@ static inline bool is_there(const char *path)
 	return lstat(path, &st) == 0;
 }
 
-/* Of the folder that the process is in; it stays open to the end of the process. */
+/* Of the directory that the process is in; it stays open to the end of the process. */
 static inline struct place *here(void)
 {
 	static struct place *places[16];

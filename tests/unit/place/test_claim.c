@@ -60,7 +60,7 @@ static int take_on_read_only(void *unused)
 	(void)unused;
 	if (unshare(CLONE_NEWNS) < 0 ||
 	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
-	    mount(".", ".", NULL, MS_BIND, NULL) < 0 || chdir(unit_folder()) < 0 ||
+	    mount(".", ".", NULL, MS_BIND, NULL) < 0 || chdir(unit_directory()) < 0 ||
 	    mount(NULL, ".", NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL) < 0)
 		return CANNOT;
 	if (place_open("new.gidx", false, &place, NULL) < 0 ||
@@ -70,7 +70,7 @@ static int take_on_read_only(void *unused)
 	return claim_acquire(here(), &claim) == -EEXIST ? 0 : 2;
 }
 
-static void test_a_read_only_folder(void **state)
+static void test_a_read_only_directory(void **state)
 {
 	struct claim *claim = taken();
 	int status = unit_child(take_on_read_only, NULL);
@@ -227,7 +227,7 @@ static void test_anothers_is_not_waited_for(void **state)
 }
 
 /* In /tmp one may not remove what another left there. */
-static int wait_in_sticky_folder(void *unused)
+static int wait_in_sticky_directory(void *unused)
 {
 	(void)unused;
 	if (chdir("x.gidx-sticky") < 0 || setresuid(65534, 65534, 65534) < 0)
@@ -245,14 +245,14 @@ static void test_a_dead_one_that_may_not_be_removed(void **state)
 	write_foreign();
 	unit_shell("mkdir -m 1777 x.gidx-sticky && mv x.gidx.claim x.gidx-sticky && "
 		   "chmod 600 x.gidx-sticky/* && chmod 755 .");
-	assert_int_equal(unit_child(wait_in_sticky_folder, NULL), 0);
+	assert_int_equal(unit_child(wait_in_sticky_directory, NULL), 0);
 }
 
 static const struct CMUnitTest claims[] = {
 	TEST(test_one_takes_it),
 	TEST(test_no_more_permissions_than_the_umask_leaves),
 	TEST(test_where_there_can_be_none),
-	TEST(test_a_read_only_folder),
+	TEST(test_a_read_only_directory),
 	TEST(test_what_is_no_claim_is_left_alone),
 	TEST(test_who_it_is),
 	TEST(test_an_untouched_one_is_broken),

@@ -17,7 +17,7 @@ static struct source_set sources;
 static struct index_wish wish;
 static struct opened_places spots;
 
-/* "d" with a.tar in it, opened by a link to the folder; then `script`. */
+/* "d" with a.tar in it, opened by a link to the directory; then `script`. */
 static void begin(const char *script)
 {
 	char *paths[] = { path };
@@ -76,7 +76,7 @@ static void test_beside_the_file_that_was_opened(void **state)
 	assert_true(is_there("d/a.tar.gidx"));
 }
 
-static void test_a_folder_that_was_swapped_before(void **state)
+static void test_a_directory_that_was_swapped_before(void **state)
 {
 	const struct place *place;
 	struct error e;
@@ -93,7 +93,7 @@ static void test_a_folder_that_was_swapped_before(void **state)
 	assert_int_equal(unit_names_in("other"), 1);
 }
 
-static void test_a_folder_that_was_swapped_after(void **state)
+static void test_a_directory_that_was_swapped_after(void **state)
 {
 	(void)state;
 	begin(NULL);
@@ -111,7 +111,7 @@ static void test_a_cache_is_made(void **state)
 	(void)state;
 	begin(NULL);
 	clean(NULL);
-	snprintf(cache, sizeof(cache), "%s/new/cache", unit_folder());
+	snprintf(cache, sizeof(cache), "%s/new/cache", unit_directory());
 	setenv("XDG_CACHE_HOME", cache, 1);
 	assert_int_equal(unsetenv("HOME"), 0);
 	unit_shell("mkdir d && echo right >d/a.tar && ln -s d link");
@@ -131,7 +131,7 @@ static void owner_is(const char *name, uid_t uid, gid_t gid)
 	assert_int_equal(st.st_gid, gid);
 }
 
-static void test_root_acts_as_the_owner_of_the_folder(void **state)
+static void test_root_acts_as_the_owner_of_the_directory(void **state)
 {
 	(void)state;
 	if (geteuid() != 0)
@@ -159,10 +159,10 @@ static void test_root_does_not_act_as_a_stranger(void **state)
 
 static const struct CMUnitTest places[] = {
 	TEST(test_beside_the_file_that_was_opened),
-	TEST(test_a_folder_that_was_swapped_before),
-	TEST(test_a_folder_that_was_swapped_after),
+	TEST(test_a_directory_that_was_swapped_before),
+	TEST(test_a_directory_that_was_swapped_after),
 	TEST(test_a_cache_is_made),
-	TEST(test_root_acts_as_the_owner_of_the_folder),
+	TEST(test_root_acts_as_the_owner_of_the_directory),
 	TEST(test_root_does_not_act_as_a_stranger),
 };
 

@@ -35,7 +35,7 @@ static const char *const one[] = { "data/train-0.tar", "data/train-1.tar",
 static const char *const other[] = { "data/train-0.tar", "data/train-1.tar",
 				     "data/train-3.tar" };
 
-/* Makes the files; the real path of their folder ends in "real". */
+/* Makes the files; the real path of their directory ends in "real". */
 static void make_sources(void)
 {
 	static bool made;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Flat folders become folders of classes, and what leads to their files follows. */
+/*
+ * Flat directories become directories of classes, and what leads to their files follows.
+ */
 #include "unit.h"
 
 #include <errno.h>
@@ -18,9 +20,9 @@ struct fixture {
 };
 
 /*
- * A log in one line of text: "path" is a file, "path/" a folder, "path>target" a symbolic
- * and "path=target" a hard link; "path[" a nested log, which ends with "]", and "path{" one
- * that could not be read, which ends with "}". "|" begins a log that follows.
+ * A log in one line of text: "path" is a file, "path/" a directory, "path>target" a
+ * symbolic and "path=target" a hard link; "path[" a nested log, which ends with "]", and
+ * "path{" one that could not be read, which ends with "}". "|" begins a log that follows.
  */
 static struct entries *log_of(char **script)
 {
@@ -154,7 +156,9 @@ static const struct fixture fixtures[] = {
 	{ { "ImageId,PredictionString\na,n2 1 2 3 4\nb,n1 1 2 3 4\n" }, NULL,
 	  "val/ val/a.JPEG val/b.JPEG test/t.JPEG readme",
 	  "val/ val/n2/a.JPEG val/n1/b.JPEG test/t.JPEG readme", NULL },
-	/* numbers: the number, the list, the keys' folders, the dataset's, their rank */
+	/*
+	 * numbers: the number, the list, the keys' directories, the dataset's, their rank
+	 */
 	{ { VAL }, NULL, "val/a.JPEG val/b.JPEG", "val/1/a.JPEG val/0/b.JPEG", NULL },
 	{ { "a.jpg,9\nb.jpg,10\n" }, NULL, "a.jpg b.jpg", "09/a.jpg 10/b.jpg", NULL },
 	{ { VAL }, "tench\nshark\n", "val/a.JPEG val/b.JPEG",
@@ -175,21 +179,24 @@ static const struct fixture fixtures[] = {
 	  "train/z/1.J train/y/1.J train/x/1.J val/1/a.JPEG val/0/b.JPEG", NULL },
 	{ { "a,0\n" }, NULL, "train/more/1.jpg val/a.jpg", "train/more/1.jpg val/0/a.jpg",
 	  NULL },
-	/* folders with several labels, or labels with several folders, are no classes */
+	/*
+	 * directories with several labels, or labels with several directories, are no
+	 * classes
+	 */
 	{ { "p/1,0\np/2,1\nq/3,0\nr/4,2\ns/5,2\nt/6,3\nu/7,4\nv/8,4\n9,3\n" }, NULL,
 	  "9 1 2 3 4 5 6 7 8", "t/9 q/1 1/2 q/3 2/4 2/5 t/6 4/7 4/8", NULL },
 	{ { "p/1,0\nq/2,1\n3,0\n" }, NULL, "3 1 2", "p/3 p/1 q/2", NULL },
 	/* nor are splits, whatever word they have */
 	{ { "Training/1,0\nq/2,1\nr/4,2\n3,0\n" }, NULL, "3 1 2", "0/3 0/1 q/2",
 	  "1 of its 4 names have no file here (r/4" },
-	/* what lies in its class's folder stays, however deep */
+	/* what lies in its class's directory stays, however deep */
 	{ { "a,c\nb,c\n" }, NULL, "val/c/a.jpg c/images/b.jpg", "val/c/a.jpg c/images/b.jpg",
 	  NULL },
 	{ { "a,c\n" }, NULL, "./val/a.jpg", "./val/c/a.jpg", NULL },
 	{ { "a,c\nb,c\n" }, NULL, "/a.jpg ../b.jpg", "/c/a.jpg ../c/b.jpg", NULL },
 	/* a negative label is none */
 	{ { "a,-1\nb,0\n" }, NULL, "a b", "a 0/b", NULL },
-	/* folders, and packed files inside, are not files */
+	/* directories, and packed files inside, are not files */
 	{ { "a,c\nb,c\n" }, NULL, "a/ a/b", "a/ a/c/b", "1 of its 2 names have no file" },
 	{ { "a,c\nb.tar,c\n" }, NULL, "b.tar[ a ]", "b.tar [ c/a ]",
 	  "1 of its 2 names have no file here (b.tar, for one)" },
@@ -212,7 +219,7 @@ static const struct fixture fixtures[] = {
 	  NULL },
 	{ { "a,1\nb,0\n" }, NULL, "a.jpg>./b.jpg b.jpg>d/../a.jpg q>. r>d/",
 	  "1/a.jpg>.././0/b.jpg 0/b.jpg>../d/../1/a.jpg q>. r>d/", NULL },
-	/* a key's folders, and the suffixes of images, tell namesakes apart */
+	/* a key's directories, and the suffixes of images, tell namesakes apart */
 	{ { "{\"images/1.png\": \"c\"}" }, NULL, "images/1.png masks/1.png",
 	  "images/c/1.png masks/1.png", "1 files have one of its names, but lie in other" },
 	{ { "{\"images/1.png\": \"c\"}" }, NULL, "photos/1.png", "photos/c/1.png", NULL },
@@ -222,16 +229,19 @@ static const struct fixture fixtures[] = {
 	/* files without a name, beside those that are moved, are counted */
 	{ { "a,c\n" }, NULL, "val/q.jpg val/README val/a.jpg val/r.PNG test/s.jpg",
 	  "val/q.jpg val/README val/c/a.jpg val/r.PNG test/s.jpg",
-	  "names=: 2 files have no name in it ('q.jpg', for one), and stay among the folders of "
+	  "names=: 2 files have no name in it ('q.jpg', for one), and stay among the directories of "
 	  "classes in '/val/', where ImageFolder does not see them" },
 	{ { "a,c\nb,c\n" }, NULL, "v/a.wav n.txt x.tar[ b.wav z.wav ] v/y.wav v/q",
 	  "v/c/a.wav n.txt x.tar [ c/b.wav z.wav ] v/y.wav v/q",
-	  "2 files have no name in it ('y.wav', for one), and stay among the folders of classes "
-	  "in '/v/', and in other folders (2 in all), where" },
+	  "2 files have no name in it ('y.wav', for one), and stay among the directories of classes "
+	  "in '/v/', and in other directories (2 in all), where" },
 	{ { "a,c\n" }, NULL, "val/c/a.jpg val/c/b.jpg q.jpg", "val/c/a.jpg val/c/b.jpg q.jpg",
 	  NULL },
 	{ { "a,0\nb,-1\n" }, NULL, "a.jpg b.jpg", "0/a.jpg b.jpg", NULL },
-	/* a name of files in several folders is refused, whichever of them comes first */
+	/*
+	 * a name of files in several directories is refused, whichever of them comes
+	 * first
+	 */
 	{ { "id,label\n0,cat\n1,dog\n" }, NULL,
 	  "train/0.jpg train/1.jpg test/0.jpg test/1.jpg",
 	  "one.json: its name '0' is that of 'train/0.jpg' and of 'test/0.jpg', and one of "
@@ -264,7 +274,10 @@ static const struct fixture fixtures[] = {
 	{ { "0,cat\n" }, NULL, "val/0.jpg>../a/0.jpg test/0.jpg>../b/0.jpg",
 	  "one.json: its name '0' is that of 'a/0.jpg' and of 'b/0.jpg'" REST "'a/0.jpg'"
 	  ALONE, NULL },
-	/* but copies in folders of its class, other files of a sample, and links to it are not, */
+	/*
+	 * but copies in directories of its class, other files of a sample, and links to
+	 * it are not,
+	 */
 	{ { "0,cat\n" }, NULL, "all/cat/0.jpg few/cat/0.jpg", "all/cat/0.jpg few/cat/0.jpg",
 	  NULL },
 	{ { "0,cat\n" }, NULL, "wav/0.wav txt/0.txt", "wav/cat/0.wav txt/cat/0.txt", NULL },

@@ -236,7 +236,7 @@ static void test_classes_must_be_names_of_directories(void **state)
 	(void)state;
 	EXPECT(members, { .sidecars = SIDECARS_HIDE }, "/x/a.jpg=A /y/c.jpg=C -b.jpg=B "
 	       "-b.json={\"label\": \"../x\"} -d.jpg=D -d.json={\"label\": \"..\"} ",
-	       "the label 'b.json' has a slash in it, and a folder's name cannot");
+	       "the label 'b.json' has a slash in it, and a directory's name cannot");
 	/* where none is, that is said too */
 	kit_expect(members + 2, 2, (struct webdataset_config)PLAIN,
 		   "-b.jpg=B -b.json={\"label\": \"../x\"} ", "has a slash in it");

@@ -118,7 +118,7 @@ static void test_names_of_json(void **state)
 		NONE("{\"label\": \"a\\u0000b\"}", "has a byte 0 in it"),
 		NONE("{\"label\": \"\\ud83d\"}", "holds half of a character"),
 		NONE("{\"label\": \"\"}", "is empty"), NONE("{\"label\": \"a/b\"}", "has a slash in it"),
-		NONE("{\"label\": \".\"}", "cannot be a folder's name"),
+		NONE("{\"label\": \".\"}", "cannot be a directory's name"),
 		NONE("{\"label\": \".granaryfs\"}", "is .granaryfs"),
 		NONE("{\"label\": null}", "holds null for a label"), NONE("null", "holds null"),
 		NONE("{\"label\": [3]}", "holds a list for a label"),

@@ -106,7 +106,7 @@ static void test_labels_that_are_elsewhere_are_hinted_at(void **state)
 	static const struct member some_wnids[] = {
 		FILE_OF("n01440764_1.JPEG", "A"), FILE_OF("x.JPEG", "B"),
 	};
-	static const struct member folders[] = {
+	static const struct member directories[] = {
 		FILE_OF("n01440764/n01440764_1.JPEG", "A"), FILE_OF("x/1.JPEG", "B"),
 		FILE_OF("x/n01440764/n01440764_2.JPEG", "A"),
 	};
@@ -160,7 +160,7 @@ static void test_labels_that_are_elsewhere_are_hinted_at(void **state)
 	(void)state;
 	EXPECT_NOTE(wnids, "2 of 2 samples have names that begin with a wnid; view=class", true);
 	EXPECT_NOTE(some_wnids, "1 of 2 samples have names", false);
-	EXPECT_NOTE(folders, NULL, false);
+	EXPECT_NOTE(directories, NULL, false);
 	EXPECT_NOTE(target, "numbers in '.target.cls'; labels=target.cls", true);
 	EXPECT_NOTE(id, "numbers in '.id'; labels=id", false);
 	EXPECT_NOTE(words, NULL, false);
@@ -173,7 +173,7 @@ static void test_labels_that_are_elsewhere_are_hinted_at(void **state)
 		    "list for a label", true);
 	EXPECT_NOTE(dots, "the first dot of 'd/a.2.jpg' ends its key for WebDataset, so '2.cls' is "
 		    "the suffix of its label; pack it again without such dots: tar --sort=name "
-		    "--transform='s,\\.\\([^/]\\),_\\1,g;s,_\\([^_/]*\\)$,.\\1,' -C FOLDER -cf NEW.tar .",
+		    "--transform='s,\\.\\([^/]\\),_\\1,g;s,_\\([^_/]*\\)$,.\\1,' -C DIRECTORY -cf NEW.tar .",
 		    true);
 	EXPECT_NOTE(dots_in_json, "the first dot of 'b.x2.jpg' ends its key", false);
 	EXPECT_NOTE(one_dot, "numbers in '.1.cls'; labels=1.cls takes them", true);

@@ -9,17 +9,17 @@
 #include "source/arguments.h"
 #include "source/source_set.h"
 
-static int in_folder(void **state)
+static int in_directory(void **state)
 {
-	char folder[] = "/tmp/granary-arguments-XXXXXX";
+	char directory[] = "/tmp/granary-arguments-XXXXXX";
 
-	if (!mkdtemp(folder) || chdir(folder) < 0)
+	if (!mkdtemp(directory) || chdir(directory) < 0)
 		return -1;
-	*state = strdup(folder);
+	*state = strdup(directory);
 	return *state ? 0 : -1;
 }
 
-static int leave_folder(void **state)
+static int leave_directory(void **state)
 {
 	int err = chdir("/") < 0 || rmdir(*state) < 0;
 
@@ -70,8 +70,8 @@ static void write_text(const char *name, const char *text)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* Folders of save_to_disk(), and the rows beside a table. */
-static void test_saved_folders(void **state)
+/* Directories of save_to_disk(), and the rows beside a table. */
+static void test_saved_directories(void **state)
 {
 	const char *texts[] = { "v/", "{v/b,none}/dataset.arrow", "v/b/dataset.arrow",
 				"v/b/indices.arrow", "x" };
@@ -149,7 +149,7 @@ static void write_utf16_state(const char *path, unsigned names)
 	assert_int_equal(fclose(file), 0);
 }
 
-static void test_saved_folder_with_many_names(void **state)
+static void test_saved_directory_with_many_names(void **state)
 {
 	static const struct { unsigned names; int err; } cases[] = {
 		{ 0, 0 }, { 900, 0 }, { 99999, 0 }, { 100000, -EBADMSG },
@@ -183,7 +183,7 @@ static void test_saved_folder_with_many_names(void **state)
 }
 
 /* One list that is named a million times, or is huge, keeps nobody busy for long. */
-static void test_saved_folder_has_bounds(void **state)
+static void test_saved_directory_has_bounds(void **state)
 {
 	const char *text = "v";
 	struct arguments *arguments;
@@ -258,11 +258,11 @@ static void test_first_decides(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_first_decides), /* before others take memory */
 	cmocka_unit_test(test_paths_in_order),
-	cmocka_unit_test(test_saved_folders),
-	cmocka_unit_test(test_saved_folder_with_many_names),
-	cmocka_unit_test(test_saved_folder_has_bounds),
+	cmocka_unit_test(test_saved_directories),
+	cmocka_unit_test(test_saved_directory_with_many_names),
+	cmocka_unit_test(test_saved_directory_has_bounds),
 	cmocka_unit_test(test_none),
 	cmocka_unit_test(test_more_than_can_be_open),
 };
 
-UNIT_MAIN_IN(tests, in_folder, leave_folder)
+UNIT_MAIN_IN(tests, in_directory, leave_directory)

@@ -274,7 +274,7 @@ static void test_stale(void **state)
 	assert_int_equal(chdir("/"), 0);
 	suffer("kind=stale");
 	assert_int_equal(read_at(source, 0, SIZE), 0);
-	assert_int_equal(chdir(unit_folder()), 0);
+	assert_int_equal(chdir(unit_directory()), 0);
 	expect("", 1);
 	assert_int_equal(stats_get(COUNTER_sources_reopened) - reopened, 1);
 	assert_int_equal(faults_struck(0), 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sources and sets of them, on real files in a folder of our own. */
+/* Sources and sets of them, on real files in a directory of our own. */
 #include "unit.h"
 
 #include <errno.h>
@@ -15,8 +15,8 @@
 #include "source/source_set.h"
 #include "base/log.h"
 
-static char folder[] = "/tmp/granary-source-XXXXXX";
-static char old_folder[4096];
+static char directory[] = "/tmp/granary-source-XXXXXX";
+static char old_directory[4096];
 
 static void write_file(const char *name, const void *bytes, size_t n)
 {
@@ -152,7 +152,7 @@ static void test_forbidden(void **state)
 
 static void test_by_descriptor(void **state)
 {
-	static const char *const folders[] = { "/proc/self/fd", "/dev/fd" };
+	static const char *const directories[] = { "/proc/self/fd", "/dev/fd" };
 	char path[64], byte;
 	int fd;
 
@@ -163,7 +163,7 @@ static void test_by_descriptor(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		struct source *source;
 
-		snprintf(path, sizeof(path), "%s/%d", folders[i], fd);
+		snprintf(path, sizeof(path), "%s/%d", directories[i], fd);
 		source = open_good(path);
 		assert_int_equal(source_pread(source, &byte, 1, 0), 0);
 		assert_int_equal(byte, 'z');
@@ -520,9 +520,9 @@ static int enter(void **state)
 {
 	(void)state;
 	log_level_now = LOG_LEVEL_ERROR;
-	if (!getcwd(old_folder, sizeof(old_folder)) || !mkdtemp(folder))
+	if (!getcwd(old_directory, sizeof(old_directory)) || !mkdtemp(directory))
 		return -1;
-	return chdir(folder);
+	return chdir(directory);
 }
 
 static int leave(void **state)
@@ -530,9 +530,9 @@ static int leave(void **state)
 	char command[64];
 
 	(void)state;
-	if (chdir(old_folder) < 0)
+	if (chdir(old_directory) < 0)
 		return -1;
-	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	snprintf(command, sizeof(command), "rm -rf %s", directory);
 	return system(command);
 }
 

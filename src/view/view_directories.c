@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* view_folders.c: are the directories that names have those of the classes? */
+/* view_directories.c: are the directories that names have those of the classes? */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 /* A directory that holds a class, both as hashes. */
 struct fold {
-	uint64_t folder, class_name;
+	uint64_t directory, class_name;
 };
 
 struct folds {
@@ -19,37 +19,37 @@ struct folds {
 	size_t compact_at;
 };
 
-static int view_folders_compare(uint64_t a, uint64_t b)
+static int view_directories_compare(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
 }
 
-static int by_folder(const void *left, const void *right)
+static int by_directory(const void *left, const void *right)
 {
 	const struct fold *a = left, *b = right;
-	int order = view_folders_compare(a->folder, b->folder);
+	int order = view_directories_compare(a->directory, b->directory);
 
-	return order ? order : view_folders_compare(a->class_name, b->class_name);
+	return order ? order : view_directories_compare(a->class_name, b->class_name);
 }
 
 static int by_class(const void *left, const void *right)
 {
 	const struct fold *a = left, *b = right;
 
-	return view_folders_compare(a->class_name, b->class_name);
+	return view_directories_compare(a->class_name, b->class_name);
 }
 
 /* The directory right above a file: false where there is none. */
 static bool fold_of(const struct array *array, const struct row *row, const char *path,
 		    struct fold *out)
 {
-	const char *text = view_class_text(array, row), *folder;
-	size_t n = folder_name_of(path, &folder);
+	const char *text = view_class_text(array, row), *directory;
+	size_t n = directory_name_of(path, &directory);
 	int64_t label = 0;
 
 	if (n == 0)
 		return false;
-	out->folder = sum_of(folder, n);
+	out->directory = sum_of(directory, n);
 	if (text)
 		out->class_name = sum_of(text, strlen(text));
 	else if (view_label(array, row, &label))
@@ -74,7 +74,7 @@ static int collect(const struct array *array, struct folds *folds)
 			return 0;
 		folds->items.count = unique_compact(folds->items.items,
 						    folds->items.count,
-						    sizeof(fold), by_folder,
+						    sizeof(fold), by_directory,
 						    &folds->compact_at);
 		if (vec_push(&folds->items, fold) < 0)
 			return -ENOMEM;
@@ -82,12 +82,13 @@ static int collect(const struct array *array, struct folds *folds)
 	return 1;
 }
 
-/* Of folds that are sorted by folder. */
+/* Of folds that are sorted by directory. */
 static bool are_several(const struct folds *folds)
 {
 	size_t n = folds->items.count;
 
-	return n > 1 && folds->items.items[0].folder != folds->items.items[n - 1].folder;
+	return n > 1 &&
+		folds->items.items[0].directory != folds->items.items[n - 1].directory;
 }
 
 static bool one_to_one(struct folds *folds)
@@ -96,7 +97,7 @@ static bool one_to_one(struct folds *folds)
 	size_t n = folds->items.count;
 
 	for (size_t i = 1; i < n; i++)
-		if (items[i - 1].folder == items[i].folder)
+		if (items[i - 1].directory == items[i].directory)
 			return false;
 	if (n)
 		qsort(items, n, sizeof(*items), by_class);
@@ -106,7 +107,7 @@ static bool one_to_one(struct folds *folds)
 	return n > 0;
 }
 
-int view_folders_are_classes(const struct array *array, bool *several)
+int view_directories_are_classes(const struct array *array, bool *several)
 {
 	struct folds folds = { VEC_INIT, UNIQUE_COMPACT_AT };
 	int err = collect(array, &folds);
@@ -114,7 +115,7 @@ int view_folders_are_classes(const struct array *array, bool *several)
 	*several = false;
 	if (err == 1) {
 		folds.items.count = unique_sort(folds.items.items, folds.items.count,
-						sizeof(*folds.items.items), by_folder);
+						sizeof(*folds.items.items), by_directory);
 		*several = are_several(&folds);
 		err = one_to_one(&folds);
 	}

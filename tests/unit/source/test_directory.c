@@ -6,12 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "source/folder.h"
+#include "source/directory.h"
 
-/* Names, which are folders where they end in a slash, and words of the sentence. */
+/* Names, which are directories where they end in a slash, and words of the sentence. */
 static const struct {
 	const char *names, *says, *remedy;
-} folders[] = {
+} directories[] = {
 	/* datasets that are not read */
 	{ "index.json shard.00000.mds", "MDS", "StreamingDataset of Python's streaming" },
 	{ "index.json shard.00000.mds.zstd shard.00001.mds.zstd", "MDS", "streaming" },
@@ -59,7 +59,7 @@ static const struct {
 	{ "dataset_dict.json train/ test/", "DatasetDict",
 	  "granaryfs 'd'/*/data-*.arrow MOUNTPOINT" },
 
-	/* splits in folders */
+	/* splits in directories */
 	{ "train/ train/index.json train/shard.00000.mds val/ val/index.json "
 	  "val/shard.00000.mds", "'d/train'", "streaming" },
 	{ "train/ train/0000.parquet", "'d/train'", "d.dataset('d/train'" },
@@ -107,7 +107,7 @@ static const struct {
 	{ "", "empty", "name a packed file" },
 };
 
-static void make_folder(const char *names)
+static void make_directory(const char *names)
 {
 	char text[512], path[256], *rest = text, *name;
 
@@ -128,21 +128,21 @@ static void assert_told(const char *path, const char *word)
 {
 	struct error e;
 
-	assert_int_equal(folder_refuse(path, &e), -EISDIR);
+	assert_int_equal(directory_refuse(path, &e), -EISDIR);
 	assert_int_equal(e.status, ERROR_DATASET);
 	if (!strstr(e.text, word))
 		fail_msg("no \"%s\" in: %s", word, e.text);
 }
 
-static void test_folders(void **state)
+static void test_directories(void **state)
 {
 	size_t i = unit_row(state);
 
-	make_folder(folders[i].names);
-	assert_told("d", folders[i].says);
-	assert_told("d", folders[i].remedy);
+	make_directory(directories[i].names);
+	assert_told("d", directories[i].says);
+	assert_told("d", directories[i].remedy);
 	assert_told("d", "'d' is a directory");
-	assert_told("d//", folders[i].remedy);
+	assert_told("d//", directories[i].remedy);
 }
 
 /* A dataset of another kind is never to be put into a tar as it is. */
@@ -151,8 +151,8 @@ static void test_no_tar_of_datasets(void **state)
 	size_t i = unit_row(state);
 	struct error e;
 
-	make_folder(folders[i].names);
-	assert_int_equal(folder_refuse("d", &e), -EISDIR);
+	make_directory(directories[i].names);
+	assert_int_equal(directory_refuse("d", &e), -EISDIR);
 	assert_null(strstr(e.text, "tar -c"));
 	if (strstr(e.text, "which is not read"))
 		assert_null(strstr(e.text, "granary pack 'd'"));
@@ -161,32 +161,32 @@ static void test_no_tar_of_datasets(void **state)
 static void test_where_the_tar_goes(void **state)
 {
 	(void)state;
-	make_folder("a.jpg");
+	make_directory("a.jpg");
 	assert_told("./d", "granary pack './d' './d.tar'");
 	assert_int_equal(chdir("d"), 0);
 	assert_told(".", "granary pack '.' './../packed.tar'");
 	assert_told("./", "granary pack '.' './../packed.tar'");
 	assert_told("../d", "granary pack '../d' '../d.tar'");
 	assert_int_equal(chdir(".."), 0);
-	assert_int_equal(folder_refuse("d", NULL), -EISDIR);
+	assert_int_equal(directory_refuse("d", NULL), -EISDIR);
 }
 
-/* More names than are read, and one that is a folder by a link. */
+/* More names than are read, and one that is a directory by a link. */
 static void test_many_names(void **state)
 {
 	(void)state;
 	unit_shell("rm -rf d && mkdir d && cd d && seq -f x-%06g.tar 0 119999 | xargs touch");
 	assert_told("d", "granaryfs 'd'/*.tar MOUNTPOINT");
-	make_folder("real/ real/index.json real/shard.00000.mds");
+	make_directory("real/ real/index.json real/shard.00000.mds");
 	unit_shell("mv d/real real && ln -s ../real d/train");
 	assert_told("d", "'d/train'");
 }
 
-static const struct CMUnitTest folder_tests[] = {
-	unit_table(test_folders, folders, names),
-	unit_table(test_no_tar_of_datasets, folders, names),
+static const struct CMUnitTest directory_tests[] = {
+	unit_table(test_directories, directories, names),
+	unit_table(test_no_tar_of_datasets, directories, names),
 	cmocka_unit_test(test_where_the_tar_goes),
 	cmocka_unit_test(test_many_names),
 };
 
-UNIT_MAIN(folder_tests)
+UNIT_MAIN(directory_tests)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * saved_folder.h: the Arrow files of a folder that Hugging Face's save_to_disk() wrote.
+ * saved_directory.h: the Arrow files of a directory that Hugging Face's save_to_disk()
+ * wrote.
  *
  * state.json of a Dataset lists its files, in order, and those of the numbers of its
- * rows; dataset_dict.json of a DatasetDict its splits, a folder each. datasets 1.x wrote
- * dataset.arrow, and beside it indices.arrow where rows were chosen: then the table may
- * have rows of other splits. Facts: arrow_dataset.py and dataset_dict.py of
+ * rows; dataset_dict.json of a DatasetDict its splits, a directory each. datasets 1.x
+ * wrote dataset.arrow, and beside it indices.arrow where rows were chosen: then the table
+ * may have rows of other splits. Facts: arrow_dataset.py and dataset_dict.py of
  * huggingface/datasets.
  *
  * The caller reads these files with its own rights, which may be root's; a child without
@@ -13,8 +14,8 @@
  *
  * Threads: as saved_names.h.
  */
-#ifndef GRANARY_SOURCE_SAVED_FOLDER_H
-#define GRANARY_SOURCE_SAVED_FOLDER_H
+#ifndef GRANARY_SOURCE_SAVED_DIRECTORY_H
+#define GRANARY_SOURCE_SAVED_DIRECTORY_H
 
 #include "source/saved_names.h"
 
@@ -22,10 +23,10 @@
 enum { SAVED_BYTES_MOST = 64 << 20 };
 
 /*
- * Appends the files of the folder: 1. 0: save_to_disk() did not write the folder. Or
- * -EBADMSG and *e if such a file is damaged, or -ENOMEM.
+ * Appends the files of the directory: 1. 0: save_to_disk() did not write the directory.
+ * Or -EBADMSG and *e if such a file is damaged, or -ENOMEM.
  */
-int saved_folder_list(const char *folder, size_t *left, struct path_list *list,
+int saved_directory_list(const char *directory, size_t *left, struct path_list *list,
 		      struct error *e);
 
 /*

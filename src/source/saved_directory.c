@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "source/saved_folder.h"
+#include "source/saved_directory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,16 +17,16 @@ struct saved_json {
 	size_t size;
 };
 
-static char *join_path(const char *folder, const char *name)
+static char *join_path(const char *directory, const char *name)
 {
-	size_t n = strlen(folder), room = n + strlen(name) + 2;
+	size_t n = strlen(directory), room = n + strlen(name) + 2;
 	char *path = malloc(room);
 
 	if (!path)
 		return NULL;
-	while (n > 1 && folder[n - 1] == '/')
+	while (n > 1 && directory[n - 1] == '/')
 		n--;
-	snprintf(path, room, "%.*s/%s", (int)n, folder, name);
+	snprintf(path, room, "%.*s/%s", (int)n, directory, name);
 	return path;
 }
 
@@ -51,13 +51,13 @@ static void close_source(struct source **source)
 }
 
 /* 1, or 0 where there is no such file, or nothing in it. */
-static int read_saved(const char *folder, const char *name, size_t *left,
+static int read_saved(const char *directory, const char *name, size_t *left,
 		      struct saved_json *out, struct error *e)
 {
 	CLEANUP(close_source) struct source *source = NULL;
 	uint64_t size;
 
-	*out = (struct saved_json){ .path = join_path(folder, name) };
+	*out = (struct saved_json){ .path = join_path(directory, name) };
 	if (!out->path)
 		return error_no_memory(e, NULL);
 	if (source_open(out->path, &source, NULL) < 0 || source_size(source) == 0)
@@ -76,39 +76,39 @@ static int read_saved(const char *folder, const char *name, size_t *left,
 	return 1;
 }
 
-static int list_files(const struct saved_json *saved, const char *key, const char *folder,
-		      struct path_list *list, struct error *e)
+static int list_files(const struct saved_json *saved, const char *key,
+		      const char *directory, struct path_list *list, struct error *e)
 {
 	CLEANUP(path_list_free) struct path_list names = { NULL, 0, 0 };
 	int err = saved_names_list(saved->path, saved->text, saved->size, key, &names, e);
 
 	for (size_t i = 0; i < names.count && !err; i++)
-		err = push_path(list, join_path(folder, names.items[i]), e);
+		err = push_path(list, join_path(directory, names.items[i]), e);
 	return err;
 }
 
-static int list_dataset(const char *folder, size_t *left, struct path_list *list,
+static int list_dataset(const char *directory, size_t *left, struct path_list *list,
 			struct error *e)
 {
 	CLEANUP(close_saved) struct saved_json saved;
 	size_t before = list->count;
-	int there = read_saved(folder, "state.json", left, &saved, e), err;
+	int there = read_saved(directory, "state.json", left, &saved, e), err;
 
 	if (there <= 0)
 		return there;
-	err = list_files(&saved, "_data_files", folder, list, e);
+	err = list_files(&saved, "_data_files", directory, list, e);
 	if (!err && list->count == before)
 		err = saved_names_refuse(saved.path, "lists no files", e);
 	if (!err)
-		err = list_files(&saved, "_indices_data_files", folder, list, e);
+		err = list_files(&saved, "_indices_data_files", directory, list, e);
 	return err ? err : 1;
 }
 
-static int list_splits(const struct saved_json *saved, const char *folder, size_t *left,
+static int list_splits(const struct saved_json *saved, const char *directory, size_t *left,
 		       struct path_list *list, struct error *e)
 {
 	CLEANUP(path_list_free) struct path_list splits = { NULL, 0, 0 };
-	int there = list_files(saved, "splits", folder, &splits, e);
+	int there = list_files(saved, "splits", directory, &splits, e);
 
 	if (there == 0 && splits.count == 0)
 		return saved_names_refuse(saved->path, "lists no splits", e);
@@ -116,28 +116,31 @@ static int list_splits(const struct saved_json *saved, const char *folder, size_
 		there = list_dataset(splits.items[i], left, list, e);
 		if (there == 0)
 			return saved_names_refuse(
-				saved->path, "lists a split whose folder has no state.json", e);
+				saved->path,
+					"lists a split whose directory has no state.json",
+						e);
 	}
 	return there;
 }
 
-int saved_folder_list(const char *folder, size_t *left, struct path_list *list,
+int saved_directory_list(const char *directory, size_t *left, struct path_list *list,
 		      struct error *e)
 {
 	CLEANUP(close_saved) struct saved_json saved;
-	int there = read_saved(folder, "dataset_dict.json", left, &saved, e);
+	int there = read_saved(directory, "dataset_dict.json", left, &saved, e);
 
 	if (there < 0)
 		return there;
-	return there ? list_splits(&saved, folder, left, list, e) :
-		       list_dataset(folder, left, list, e);
+	return there ? list_splits(&saved, directory, left, list, e) :
+		       list_dataset(directory, left, list, e);
 }
 
 /* Without a state.json, which may be missing in a copy, the name is the library's. */
-static int list_usual_indices(const char *folder, struct path_list *list, struct error *e)
+static int list_usual_indices(const char *directory, struct path_list *list,
+			      struct error *e)
 {
 	CLEANUP(close_source) struct source *source = NULL;
-	char *path = join_path(folder, "indices.arrow");
+	char *path = join_path(directory, "indices.arrow");
 
 	if (path && source_open(path, &source, NULL) < 0) {
 		free(path);
@@ -150,19 +153,19 @@ int saved_indices_list(const char *path, size_t *left, struct path_list *list,
 		       struct error *e)
 {
 	const char *name = filename_of(path);
-	CLEANUP(cleanup_free) char *folder = NULL;
+	CLEANUP(cleanup_free) char *directory = NULL;
 	CLEANUP(close_saved) struct saved_json saved = { 0 };
 	int there;
 
 	if (strcmp(name, "dataset.arrow") != 0)
 		return 0;
-	folder = name == path ? strdup(".") : strndup(path, (size_t)(name - path));
-	if (!folder)
+	directory = name == path ? strdup(".") : strndup(path, (size_t)(name - path));
+	if (!directory)
 		return error_no_memory(e, NULL);
-	there = read_saved(folder, "state.json", left, &saved, e);
+	there = read_saved(directory, "state.json", left, &saved, e);
 	if (there < 0)
 		return there;
 	if (there)
-		return list_files(&saved, "_indices_data_files", folder, list, e);
-	return list_usual_indices(folder, list, e);
+		return list_files(&saved, "_indices_data_files", directory, list, e);
+	return list_usual_indices(directory, list, e);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "packer/folder_counts.h"
+#include "packer/directory_counts.h"
 
 #include <string.h>
 
-static struct writer_split *folder_counts_find_split(struct folder_counts *splits,
+static struct writer_split *directory_counts_find_split(struct directory_counts *splits,
 						     const char *name, size_t length)
 {
 	for (size_t i = splits->list.count; i-- > 0;) {
@@ -15,7 +15,7 @@ static struct writer_split *folder_counts_find_split(struct folder_counts *split
 	return NULL;
 }
 
-int folder_counts_make(struct folder_counts *splits, const struct plan_item *items,
+int directory_counts_make(struct directory_counts *splits, const struct plan_item *items,
 		       size_t count)
 {
 	struct writer_split *split;
@@ -28,7 +28,7 @@ int folder_counts_make(struct folder_counts *splits, const struct plan_item *ite
 		if (items[i].kind != PACK_FILE || !slash)
 			continue;
 		length = (size_t)(slash - items[i].path);
-		split = folder_counts_find_split(splits, items[i].path, length);
+		split = directory_counts_find_split(splits, items[i].path, length);
 		if (split) {
 			split->rows++;
 			continue;
@@ -43,7 +43,7 @@ int folder_counts_make(struct folder_counts *splits, const struct plan_item *ite
 	return 0;
 }
 
-void folder_counts_free(struct folder_counts *splits)
+void directory_counts_free(struct directory_counts *splits)
 {
 	vec_free(&splits->list);
 	arena_free(&splits->names);

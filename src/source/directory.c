@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "source/folder.h"
+#include "source/directory.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -18,53 +18,53 @@
 
 enum {
 	NAMES_MOST = 100000, /* of a directory; more say nothing else */
-	FOLDERS_MOST = 8,    /* of a directory that are looked into, */
+	DIRECTORIES_MOST = 8,    /* of a directory that are looked into, */
 	LEVELS_MOST = 3,     /* so deep, */
 	LISTINGS_MOST = 64,  /* and so many in all */
 	SHARE_LEAST = 4,     /* one of so many names has to be a packed file */
 	FILES_BYTES = PATH_MAX + 4 * NAME_MAX,
 };
 
-enum folder_kind { KIND_MOUNTABLE, KIND_FOLDER, KIND_FILES };
+enum directory_kind { KIND_MOUNTABLE, KIND_DATASET, KIND_FILES };
 
-/* A line of folders.def. */
-struct folder_row {
-	enum folder_kind kind;
+/* A line of directories.def. */
+struct directory_row {
+	enum directory_kind kind;
 	const char *first, *second, *what, *remedy;
 };
 
-static const struct folder_row rows[] = {
+static const struct directory_row rows[] = {
 #define MOUNTABLE(pattern, word) { KIND_MOUNTABLE, pattern, NULL, word, NULL },
-#define FOLDER(first, second, what, remedy) { KIND_FOLDER, first, second, what, remedy },
+#define DIRECTORY(first, second, what, remedy) { KIND_DATASET, first, second, what, remedy },
 #define FILES(first, second, what) { KIND_FILES, first, second, what, NULL },
-#include "source/folders.def"
+#include "source/directories.def"
 };
 
-struct folder_name {
+struct directory_name {
 	char *text; /* owned */
-	bool folder;
+	bool directory;
 };
 
 /* The sorted names of a directory. */
-struct folder_listing {
+struct directory_listing {
 	char path[PATH_MAX];
-	VEC(struct folder_name) names;
+	VEC(struct directory_name) names;
 };
 
-static void listing_free(struct folder_listing *listing)
+static void listing_free(struct directory_listing *listing)
 {
 	for (size_t i = 0; i < listing->names.count; i++)
 		free(listing->names.items[i].text);
 	vec_free(&listing->names);
 }
 
-static int folder_by_text(const void *a, const void *b)
+static int directory_by_text(const void *a, const void *b)
 {
-	return strcmp(((const struct folder_name *)a)->text,
-		      ((const struct folder_name *)b)->text);
+	return strcmp(((const struct directory_name *)a)->text,
+		      ((const struct directory_name *)b)->text);
 }
 
-static bool folder_is_folder(DIR *dir, const struct dirent *entry)
+static bool name_is_directory(DIR *dir, const struct dirent *entry)
 {
 	struct stat st;
 
@@ -73,45 +73,46 @@ static bool folder_is_folder(DIR *dir, const struct dirent *entry)
 	return fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 && S_ISDIR(st.st_mode);
 }
 
-static void folder_add_name(struct folder_listing *listing, DIR *dir,
+static void directory_add_name(struct directory_listing *listing, DIR *dir,
 			    const struct dirent *entry)
 {
-	struct folder_name name;
+	struct directory_name name;
 
 	if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 		return;
-	name = (struct folder_name){strdup(entry->d_name), folder_is_folder(dir, entry)};
+	name = (struct directory_name){strdup(entry->d_name), name_is_directory(dir,
+										entry)};
 	if (name.text && vec_push(&listing->names, name) < 0)
 		free(name.text);
 }
 
 /* A directory that cannot be read, or short memory, gives fewer names. */
-static void listing_read(struct folder_listing *listing, const char *path,
+static void listing_read(struct directory_listing *listing, const char *path,
 			 const char *below)
 {
 	struct dirent *entry;
 	DIR *dir;
 
-	*listing = (struct folder_listing){ .names = VEC_INIT };
+	*listing = (struct directory_listing){ .names = VEC_INIT };
 	snprintf(listing->path, sizeof(listing->path), "%s%s%s", path, below ? "/" : "",
 		 below ? below : "");
 	dir = opendir(listing->path);
 	if (!dir)
 		return;
 	while (listing->names.count < NAMES_MOST && (entry = readdir(dir)))
-		folder_add_name(listing, dir, entry);
+		directory_add_name(listing, dir, entry);
 	closedir(dir);
 	if (listing->names.count)
 		qsort(listing->names.items, listing->names.count,
-		      sizeof(*listing->names.items), folder_by_text);
+		      sizeof(*listing->names.items), directory_by_text);
 }
 
-static bool is_like(const struct folder_name *name, const char *pattern)
+static bool is_like(const struct directory_name *name, const char *pattern)
 {
 	return fnmatch(pattern, name->text, FNM_PERIOD) == 0;
 }
 
-static size_t count_like(const struct folder_listing *listing, const char *pattern)
+static size_t count_like(const struct directory_listing *listing, const char *pattern)
 {
 	size_t count = 0;
 
@@ -120,12 +121,14 @@ static size_t count_like(const struct folder_listing *listing, const char *patte
 	return count;
 }
 
-/* `pattern`: for names here, or a folder's name, a slash and a pattern for its names. */
-static bool folder_contains(const struct folder_listing *listing, const char *pattern)
+/*
+ * `pattern`: for names here, or a directory's name, a slash and a pattern for its names.
+ */
+static bool directory_contains(const struct directory_listing *listing, const char *pattern)
 {
 	const char *slash = strchr(pattern, '/');
 	CLEANUP(cleanup_free) char *name = NULL;
-	CLEANUP(listing_free) struct folder_listing inner = { .names = VEC_INIT };
+	CLEANUP(listing_free) struct directory_listing inner = { .names = VEC_INIT };
 
 	if (!slash)
 		return count_like(listing, pattern) > 0;
@@ -136,27 +139,27 @@ static bool folder_contains(const struct folder_listing *listing, const char *pa
 	return count_like(&inner, slash + 1) > 0;
 }
 
-/* One Parquet file beside folders of images makes no dataset of Parquet files. */
-static bool are_many(const struct folder_listing *listing, const char *pattern)
+/* One Parquet file beside directories of images makes no dataset of Parquet files. */
+static bool are_many(const struct directory_listing *listing, const char *pattern)
 {
 	size_t all = count_like(listing, "*") - count_like(listing, "*.gidx");
 
 	return all > 0 && count_like(listing, pattern) * SHARE_LEAST >= all;
 }
 
-static bool folder_fits(const struct folder_row *row,
-			const struct folder_listing *listing)
+static bool directory_fits(const struct directory_row *row,
+			const struct directory_listing *listing)
 {
 	if (!row->second && row->first[0] == '*')
 		return are_many(listing, row->first);
-	return folder_contains(listing, row->first) &&
-	       (!row->second || folder_contains(listing, row->second));
+	return directory_contains(listing, row->first) &&
+	       (!row->second || directory_contains(listing, row->second));
 }
 
-static const struct folder_row *find_row(const struct folder_listing *listing)
+static const struct directory_row *find_row(const struct directory_listing *listing)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		if (folder_fits(&rows[i], listing))
+		if (directory_fits(&rows[i], listing))
 			return &rows[i];
 	return NULL;
 }
@@ -167,27 +170,27 @@ struct search {
 	unsigned listings; /* that may still be read */
 };
 
-static const struct folder_row *find_below(struct folder_listing *listing,
+static const struct directory_row *find_below(struct directory_listing *listing,
 					   struct search *search);
 
 /*
- * A dataset in splits, or in versions, has one dataset in each folder. Returns the kind
- * of more than half of the first folders, or of the folders in them, and the first such
- * folder in *inner.
+ * A dataset in splits, or in versions, has one dataset in each directory. Returns the
+ * kind of more than half of the first directories, or of the directories in them, and the
+ * first such directory in *inner.
  */
-static const struct folder_row *find_in_folders(const struct folder_listing *listing,
+static const struct directory_row *find_in_directories(const struct directory_listing *listing,
 						struct search *search,
-						struct folder_listing *inner)
+						struct directory_listing *inner)
 {
-	const struct folder_row *found = NULL;
+	const struct directory_row *found = NULL;
 	size_t looked_at = 0, like_it = 0;
 
-	for (size_t i = 0; i < listing->names.count && looked_at < FOLDERS_MOST; i++) {
-		const struct folder_name *name = &listing->names.items[i];
-		CLEANUP(listing_free) struct folder_listing next = { .names = VEC_INIT };
-		const struct folder_row *row;
+	for (size_t i = 0; i < listing->names.count && looked_at < DIRECTORIES_MOST; i++) {
+		const struct directory_name *name = &listing->names.items[i];
+		CLEANUP(listing_free) struct directory_listing next = { .names = VEC_INIT };
+		const struct directory_row *row;
 
-		if (!name->folder || name->text[0] == '.' || search->listings == 0)
+		if (!name->directory || name->text[0] == '.' || search->listings == 0)
 			continue;
 		search->listings--;
 		listing_read(&next, listing->path, name->text);
@@ -206,19 +209,19 @@ static const struct folder_row *find_in_folders(const struct folder_listing *lis
 }
 
 /* Goes one level deeper: the listing becomes that of the dataset. */
-static const struct folder_row *find_below(struct folder_listing *listing,
+static const struct directory_row *find_below(struct directory_listing *listing,
 					   struct search *search)
 {
-	CLEANUP(listing_free) struct folder_listing inner = { .names = VEC_INIT };
-	const struct folder_row *row = NULL;
+	CLEANUP(listing_free) struct directory_listing inner = { .names = VEC_INIT };
+	const struct directory_row *row = NULL;
 
 	if (search->deeper > 0) {
 		search->deeper--;
-		row = find_in_folders(listing, search, &inner);
+		row = find_in_directories(listing, search, &inner);
 		search->deeper++;
 	}
 	if (row) {
-		struct folder_listing outer = *listing;
+		struct directory_listing outer = *listing;
 
 		*listing = inner;
 		inner = outer;
@@ -227,7 +230,7 @@ static const struct folder_row *find_below(struct folder_listing *listing,
 }
 
 /* The begin and end, in the first name, of the number that differs in two names. */
-static bool folder_find_number(const char *a, const char *b, size_t *begin, size_t *end)
+static bool directory_find_number(const char *a, const char *b, size_t *begin, size_t *end)
 {
 	size_t length = strlen(a);
 
@@ -257,7 +260,7 @@ static bool is_between(const char *text, const char *first, size_t begin, size_t
 /*
  * 'DIR/train-{000..127}.tar' if the files are exactly these; else 'DIR'/ and the pattern.
  */
-static void name_files(const struct folder_listing *listing, const char *pattern,
+static void name_files(const struct directory_listing *listing, const char *pattern,
 		       char *out)
 {
 	const char *first = NULL, *last = NULL;
@@ -277,7 +280,7 @@ static void name_files(const struct folder_listing *listing, const char *pattern
 		return;
 	}
 	in_turn = listing->names.count < NAMES_MOST &&
-		  folder_find_number(first, last, &begin, &end) && end - begin < 10 &&
+		  directory_find_number(first, last, &begin, &end) && end - begin < 10 &&
 		  strtoul(last + begin, NULL, 10) - strtoul(first + begin, NULL, 10) ==
 			  count - 1;
 	for (size_t i = 0; i < listing->names.count && in_turn; i++)
@@ -291,8 +294,8 @@ static void name_files(const struct folder_listing *listing, const char *pattern
 		snprintf(out, FILES_BYTES, "'%s'/%s", listing->path, pattern);
 }
 
-static int refuse_mountable(const char *path, const struct folder_listing *listing,
-			    const struct folder_row *row, struct error *e)
+static int refuse_mountable(const char *path, const struct directory_listing *listing,
+			    const struct directory_row *row, struct error *e)
 {
 	char files[FILES_BYTES];
 
@@ -302,8 +305,11 @@ static int refuse_mountable(const char *path, const struct folder_listing *listi
 			 "MOUNTPOINT", path, row->what, files);
 }
 
-/* Folders KEY=VALUE below `path` are partitions of one dataset, which begins above them. */
-static void strip_partitions(const char *path, struct folder_listing *listing)
+/*
+ * Directories KEY=VALUE below `path` are partitions of one dataset, which begins above
+ * them.
+ */
+static void strip_partitions(const char *path, struct directory_listing *listing)
 {
 	char *name = listing->path + strlen(path), *end;
 
@@ -316,8 +322,8 @@ static void strip_partitions(const char *path, struct folder_listing *listing)
 	}
 }
 
-static int refuse_dataset(const char *path, const struct folder_listing *listing,
-			  const struct folder_row *row, struct error *e)
+static int refuse_dataset(const char *path, const struct directory_listing *listing,
+			  const struct directory_row *row, struct error *e)
 {
 	const char *hole = strstr(row->remedy, "%s");
 	bool inside = strcmp(path, listing->path) != 0;
@@ -330,7 +336,7 @@ static int refuse_dataset(const char *path, const struct folder_listing *listing
 			 hole ? listing->path : "", hole ? hole + 2 : "");
 }
 
-/* A tar of "." must not lie in that folder, nor have the name "..tar". */
+/* A tar of "." must not lie in that directory, nor have the name "..tar". */
 static int refuse_files(const char *path, const char *what, struct error *e)
 {
 	bool dots = path[strspn(path, "./")] == '\0';
@@ -341,12 +347,12 @@ static int refuse_files(const char *path, const char *what, struct error *e)
 			 path, path, dots ? "/../packed.tar" : ".tar");
 }
 
-int folder_refuse(const char *path, struct error *e)
+int directory_refuse(const char *path, struct error *e)
 {
 	CLEANUP(cleanup_free) char *plain = strdup(path);
-	CLEANUP(listing_free) struct folder_listing listing = { .names = VEC_INIT };
+	CLEANUP(listing_free) struct directory_listing listing = { .names = VEC_INIT };
 	struct search search = { LEVELS_MOST, LISTINGS_MOST };
-	const struct folder_row *row;
+	const struct directory_row *row;
 
 	for (size_t n = plain ? strlen(plain) : 0; n > 1 && plain[n - 1] == '/'; n--)
 		plain[n - 1] = '\0';
@@ -354,7 +360,8 @@ int folder_refuse(const char *path, struct error *e)
 		return error_set(e, ERROR_DATASET, EISDIR, "'%s' is a directory", path);
 	listing_read(&listing, plain, NULL);
 	if (listing.names.count == 0)
-		return error_set(e, ERROR_DATASET, EISDIR, "'%s' is a directory that is empty, "
+		return error_set(e, ERROR_DATASET, EISDIR,
+				 "'%s' is a directory that is empty, "
 				 "or may not be read; name a packed file", plain);
 	row = find_row(&listing);
 	if (!row)
@@ -362,7 +369,7 @@ int folder_refuse(const char *path, struct error *e)
 	if (row && row->kind == KIND_MOUNTABLE)
 		return refuse_mountable(plain, &listing, row, e);
 	strip_partitions(plain, &listing);
-	if (row && row->kind == KIND_FOLDER)
+	if (row && row->kind == KIND_DATASET)
 		return refuse_dataset(plain, &listing, row, e);
 	return refuse_files(plain, row ? row->what : NULL, e);
 }
