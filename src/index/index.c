@@ -66,14 +66,29 @@ static int map_memory(struct index *index, struct error *e)
 	return error_set(e, ERROR_SYSTEM, errno, "it cannot be mapped: %s", strerror(errno));
 }
 
+/* Are the bytes between the section and the next one zero? No checksum covers them. */
+static bool is_padded(const struct index *index, const struct layout_section *s)
+{
+	const uint8_t *bytes = index->map;
+
+	for (uint64_t at = s->offset + s->length; at % 8 != 0 && at < index->size; at++)
+		if (bytes[at] != 0)
+			return false;
+	return true;
+}
+
 /* Checked once: the memfd is sealed. */
 static int check_sums(const struct index *index, struct error *e)
 {
 	const struct layout_section *s;
 	int err = 0;
 
-	for (uint32_t i = 0; !err && (s = card_section(index->card, i)); i++)
+	for (uint32_t i = 0; !err && (s = card_section(index->card, i)); i++) {
 		err = card_check_section(index->card, i, section_bytes(index, s), e);
+		if (!err && !is_padded(index, s))
+			err = error_set(e, ERROR_DATASET, EBADMSG,
+					"the bytes behind its section %u are damaged", i);
+	}
 	return err;
 }
 

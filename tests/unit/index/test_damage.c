@@ -235,6 +235,22 @@ static void test_every_byte_changed_in_turn(void **state)
 	free(bytes);
 }
 
+/* Neither in a section nor between two of them. */
+static void test_no_changed_byte_is_overlooked(void **state)
+{
+	size_t size;
+	uint8_t *bytes = rich_bytes(&size);
+
+	(void)state;
+	for (size_t i = 0; i < size; i++) {
+		bytes[i] ^= 1;
+		if (survive(bytes, size))
+			fail_msg("byte %zu of %zu", i, size);
+		bytes[i] ^= 1;
+	}
+	free(bytes);
+}
+
 static uint64_t next_random(uint64_t *seed)
 {
 	*seed ^= *seed << 13;
@@ -371,6 +387,7 @@ static void test_a_damaged_section_is_named(void **state)
 static const struct CMUnitTest damage[] = {
 	cmocka_unit_test(test_a_sound_index_is_walked_without_errors),
 	cmocka_unit_test(test_every_byte_changed_in_turn),
+	cmocka_unit_test(test_no_changed_byte_is_overlooked),
 	cmocka_unit_test(test_random_corruption),
 	cmocka_unit_test(test_an_open_index_cannot_change),
 	cmocka_unit_test(test_an_unsealed_index_is_refused),
