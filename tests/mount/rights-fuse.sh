@@ -315,12 +315,15 @@ no_indexer() {
 	! has_indexer "$1"
 }
 
-# Stops the indexer at its claim, from when on it blocks TERM. A shell that looks through
-# /proc is too slow for that. Sets $indexers.
-stop_indexer() {
-	indexers=$(timeout 30 "$python" - "index=$1" <<-'EOS'
+# Stops the indexer at its claim, from when on it blocks TERM, with its id in the file
+# `indexers`. A shell that looks through /proc is too slow for that. In the background; it
+# looks once `looking` is there.
+start_to_stop_indexer() {
+	rm -f "$work/looking" "$work/indexers"
+	timeout 60 "$python" - "index=$1" "$work/looking" >"$work/indexers" <<-'EOS' &
 		import glob, os, signal, sys, time
 		words = sys.argv[1].encode(), b"--for-mount"
+		open(sys.argv[2], "w").close()
 		while True:
 		    stopped = []
 		    for directory in glob.glob("/proc/[0-9]*"):
@@ -338,7 +341,9 @@ stop_indexer() {
 		        sys.exit()
 		    time.sleep(0.001)
 	EOS
-	)
+	stopper=$!
+	started+=("$stopper")
+	wait_until 20 test -e "$work/looking"
 }
 
 # One of the indexers asks the storage, which does not answer.
@@ -353,12 +358,14 @@ writes_index() {
 # Its storage hangs when it has begun.
 indexer_hangs() {
 	make_long_archive
+	start_to_stop_indexer "$net/long.gidx"
 	"$daemon" -o "user=$one,index=$net/long.gidx" "$work/ones/long.tar" "$mnt" \
 		2>"$work/said" &
 	launcher=$!
 	started+=("$launcher")
-	stop_indexer "$net/long.gidx"
+	wait "$stopper"
 	ok $? "an indexer that hangs: it has begun" || diag "$(cat "$work/said")"
+	indexers=$(cat "$work/indexers")
 	kill -STOP "$storage"
 	# shellcheck disable=SC2086  # one or two
 	kill -CONT $indexers
