@@ -28,7 +28,7 @@ struct index_files {
 /* The sources and options that an index must fit, and the places where it may be. */
 struct index_wish {
 	const struct source_set *sources;
-	struct identity *identities; /* owned: one a source */
+	struct identity *identities; /* owned: one a source; samples come with the first index */
 	struct map_files maps;       /* owned */
 	char shape[CONFIG_TEXT_BYTES];
 	struct index_places places;  /* owned; none with index=off */
@@ -56,6 +56,13 @@ int index_wish_adopt(const struct dataset_config *config,
 		     const struct source_set *sources, struct index_places *places,
 		     struct map_files *maps, struct index_wish *out, struct error *e);
 void index_wish_free(struct index_wish *wish);
+
+/*
+ * Reads the samples of the packed files, unless they are there: up to 64 reads all over
+ * each. index_fits does so with the first index: a mount without one has no use for
+ * samples before its index is made, which reads most of these pages.
+ */
+int index_wish_sample(const struct index_wish *wish, struct error *e);
 
 /*
  * 0, or a negative errno and the reason why an index with this card does not fit. `file`:

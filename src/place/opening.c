@@ -118,6 +118,9 @@ static int begin_as_user(void *context, struct error *e)
 	const struct index_wish *wish = &o->wish;
 	int err = begin_with_rights(o, e);
 
+	/* no later process can read the user's files */
+	if (!err)
+		err = index_wish_sample(wish, e);
 	if (!err)
 		err = send_wish(wish, e);
 	if (!err)
