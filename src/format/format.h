@@ -6,8 +6,7 @@
  * and never while it is read. It looks at a window of a source and appends
  * what it finds to a log of entries; its libraries' types stay in its file.
  *
- * A new format: format/NAME/NAME.c with one `const struct format`, one line in
- * formats.def, docs/formats/NAME.md, a test.
+ * docs/HACKING.md, "Add a format", has the files that a new format needs.
  */
 #ifndef GRANARY_FORMAT_FORMAT_H
 #define GRANARY_FORMAT_FORMAT_H
