@@ -18,6 +18,8 @@ struct wds_tar {
 	size_t rule_count;
 	uint64_t total;                 /* samples */
 	uint64_t pairs;                 /* of several members */
+	uint64_t in_splits;             /* whose key says a split */
+	const char *split_suffix;       /* of members that say splits; NULL: there are none */
 	uint64_t odd;                   /* that no class can have (wds_sample.odd) */
 	uint64_t with[WDS_RULES_MOST];  /* to which a rule may apply */
 	uint64_t alone[WDS_RULES_MOST]; /* that are its label, and nothing else */
