@@ -41,7 +41,7 @@ struct rules {
 	VEC(struct label_mismatch) mismatches;
 	VEC(size_t) lists; /* texts that may be names of classes or files */
 	size_t split_column, split_texts; /* the second lists names of a split */
-	unsigned told;
+	unsigned reported;
 };
 
 static struct catalogue_item *item_at(const struct rules *rules, size_t i)
@@ -55,13 +55,13 @@ static void rules_report(struct rules *rules, const char *format, ...)
 	char text[1000];
 	va_list arguments;
 
-	if (!rules->options->tell || rules->options->tree)
+	if (!rules->options->report || rules->options->tree)
 		return;
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	rules->told++;
-	rules->options->tell(rules->options->context, text);
+	rules->reported++;
+	rules->options->report(rules->options->context, text);
 }
 
 /* "/train/" before the name of what lies there */
@@ -312,7 +312,7 @@ static void list_fitting(const struct rules *rules, const struct binding *b, cha
 	unsigned found = 0;
 
 	*out = '\0';
-	if (rules->told >= REPORTED_MOST)
+	if (rules->reported >= REPORTED_MOST)
 		return;
 	for (size_t i = 0; i < rules->catalogue->items.count && found < 4; i++) {
 		const struct catalogue_item *item = item_at(rules, i);

@@ -55,7 +55,7 @@ struct rule_options {
 
 	/* Is given a sentence of what was chosen, possible or left out, with the option that
 	   chooses otherwise. */
-	void (*tell)(void *context, const char *sentence);
+	void (*report)(void *context, const char *sentence);
 	void *context;
 };
 

@@ -41,7 +41,7 @@ int wds_find_reason(const struct wds_tar *tar, struct wds_findings *out);
  * The same where labels may be under another name: in members of another suffix, in another
  * item of the .json, or behind a dot in the key.
  */
-int wds_find_other(const struct wds_tar *tar, struct wds_findings *out);
+int wds_find_hints(const struct wds_tar *tar, struct wds_findings *out);
 
 /* The reason, of which the sentence leaves no doubt: out->sure may be changed. */
 void wds_set_reason(struct wds_findings *out, enum wds_reason reason, const char *format,

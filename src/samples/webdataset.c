@@ -211,15 +211,15 @@ static int read_others(struct webdataset_scan *shard, const struct wds_sample *s
 {
 	struct wds_label other;
 	const struct wds_label *json = shard->rule->kind == WDS_LABEL_JSON ? label : NULL;
-	struct wds_split said;
+	struct wds_split found;
 	int err = json ? 0 : read_json(shard, sample, &other, &json);
 
 	if (!err && !shard->config->labels)
 		err = wds_rivals_add(&shard->rivals, shard->rule, sample, label, json);
 	if (!err)
-		err = find_split(shard, sample, json, &said);
+		err = find_split(shard, sample, json, &found);
 	if (!err)
-		*split = wds_splits_add(&shard->findings->splits, &said);
+		*split = wds_splits_add(&shard->findings->splits, &found);
 	return err;
 }
 

@@ -194,7 +194,7 @@ static int bind_catalogue(struct hdf5_group *group)
 				       .where = group_path_of(walk),
 				       .tree = scan->rows->tree,
 				       .has_splits = group->lines.count > 0,
-				       .tell = group_add_finding,
+				       .report = group_add_finding,
 				       .context = walk->scan->findings};
 	int err = label_rules_bind(&group->catalogue, &options, &group->plan);
 
