@@ -280,10 +280,12 @@ static void write_note(const char *line, void *mountpoint)
 	log_notice("%s: %s", (const char *)mountpoint, line);
 }
 
-/* Writes the notes of granary info to the mount's log or the terminal. */
+/* Writes the notes of granary info to the mount's log or the terminal, unless the indexer
+   has just written its findings to the same place. */
 static void write_notes(const struct granaryfs_arguments *a)
 {
-	dataset_for_each_note(a->opened, write_note, a->mountpoint);
+	if (!a->indexed || !a->dataset.foreground)
+		dataset_for_each_note(a->opened, write_note, a->mountpoint);
 	if (a->compared)
 		write_note(a->compared, a->mountpoint);
 }
@@ -513,10 +515,12 @@ static int open_pipe(struct granaryfs_arguments *a, struct error *e)
 
 static int granaryfs_open_dataset(struct granaryfs_arguments *a, struct error *e)
 {
-	int err = dataset_open_as(rights_of_another(a), &a->dataset, a->sources,
-				  a->source_count, &a->opened, e);
 	struct dataset_info info;
+	int err;
 
+	a->dataset.foreground = a->foreground && !a->mount.log;
+	err = dataset_open_as(rights_of_another(a), &a->dataset, a->sources, a->source_count,
+			      &a->opened, e);
 	if (!err && dataset_info(a->opened, &info) == 0) {
 		a->indexed = info.indexed;
 		a->compared = dataset_compared_note(info.compared);

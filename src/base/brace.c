@@ -20,6 +20,7 @@
 
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "base/vec.h"
 
 struct slice {
 	const char *text;
@@ -399,17 +400,9 @@ static char *write_chain(const struct chain *chain, uint64_t i, char *to, char *
 /* The last choice that has at most `i` words before it. */
 static const struct chain *find_choice(const struct brace_part *part, uint64_t i)
 {
-	size_t low = 0, high = part->choices.count;
+	const struct chain *choices = part->choices.items;
 
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (part->choices.items[middle].before <= i)
-			low = middle;
-		else
-			high = middle;
-	}
-	return &part->choices.items[low];
+	return &choices[vec_find_last(&part->choices, choices[middle].before <= i)];
 }
 
 static char *write_part(const struct brace_part *part, uint64_t i, char *to, char *end)

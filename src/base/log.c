@@ -28,12 +28,12 @@ void log_open(const char *program, enum log_level level)
 	log_level_now = level;
 }
 
-void log_to_lines(int (*take)(const char *line, size_t size))
+void log_to_lines(int (*write_line)(const char *line, size_t size))
 {
-	log_lines = take;
+	log_lines = write_line;
 }
 
-void log_to(void (*sink)(enum log_level level, const char *line))
+void log_set_sink(void (*sink)(enum log_level level, const char *line))
 {
 	log_sink = sink;
 }

@@ -29,15 +29,15 @@ enum log_level {
 void log_open(const char *program, enum log_level level);
 
 /*
- * From now on `take` gets the lines, each with the time (UTC), the process and its end
+ * From now on `write_line` gets the lines, each with the time (UTC), the process and its end
  * (os/log_file.h has them written to a file). It returns 0 or a negative errno: the line is
  * lost, and the next one that is taken says so. With -EPIPE no line will be taken any more:
- * this one and all others go where they would without `take`.
+ * this one and all others go where they would without `write_line`.
  */
-void log_to_lines(int (*take)(const char *line, size_t size));
+void log_to_lines(int (*write_line)(const char *line, size_t size));
 
 /* Sends lines to `sink` only, with control characters escaped. */
-void log_to(void (*sink)(enum log_level level, const char *line));
+void log_set_sink(void (*sink)(enum log_level level, const char *line));
 
 /*
  * From now on lines go to syslog; where somebody takes them (log_to_lines), still there. Where there is no

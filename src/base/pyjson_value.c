@@ -152,7 +152,7 @@ static const char *unescape_unit(const char *at, uint32_t *out)
 /* Decodes one byte or escape; returns the next one. */
 static const char *pyjson_value_unescape(const char *at, char out[UTF8_MOST], unsigned *n)
 {
-	static const char kinds[] = "bfnrt", said[] = "\b\f\n\r\t";
+	static const char kinds[] = "bfnrt", escaped[] = "\b\f\n\r\t";
 	const char *kind;
 	uint32_t character;
 
@@ -166,7 +166,7 @@ static const char *pyjson_value_unescape(const char *at, char out[UTF8_MOST], un
 		return at;
 	}
 	kind = strchr(kinds, *at);
-	*out = kind ? said[kind - kinds] : *at;
+	*out = kind ? escaped[kind - kinds] : *at;
 	return at + 1;
 }
 

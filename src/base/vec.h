@@ -58,6 +58,21 @@ static inline int vec_grow_(void **items, size_t *room, size_t need, size_t size
 		 -ENOMEM :                                            \
 		 ((v)->items[(v)->count++] = (value), 0))
 
+/*
+ * The number of the last item of which `at_most` is true, 0 where that is none: a binary
+ * search. `at_most` is an expression of `middle`, the number of an item; where it is false
+ * for one, it is for all that follow.
+ */
+#define vec_find_last(v, at_most)                                     \
+	({                                                            \
+		size_t low_ = 0, high_ = (v)->count;                  \
+		while (high_ - low_ > 1) {                            \
+			size_t middle = low_ + (high_ - low_) / 2;    \
+			*((at_most) ? &low_ : &high_) = middle;       \
+		}                                                     \
+		low_;                                                 \
+	})
+
 #define vec_free(v)                \
 	do {                       \
 		free((v)->items);  \

@@ -155,17 +155,7 @@ int names_rename(struct builder *b, uint32_t id, const char *text, size_t length
 
 uint32_t names_shard(const struct builder *b, uint32_t name)
 {
-	size_t low = 0, high = b->firsts.count;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (b->firsts.items[middle] <= name)
-			low = middle;
-		else
-			high = middle;
-	}
-	return (uint32_t)low;
+	return (uint32_t)vec_find_last(&b->firsts, b->firsts.items[middle] <= name);
 }
 
 uint32_t names_replace(struct builder *b, uint32_t old, uint32_t inode)

@@ -148,22 +148,15 @@ int packed_add_external(struct packed *packed, size_t where)
 /* The last block that begins at or before entry i, mostly the recent one. */
 static const struct packed_block *packed_find_block(struct packed *packed, size_t i)
 {
-	size_t low = 0, high = packed->blocks.count;
-	const struct packed_block *block = packed->blocks.items[packed->recent];
+	const struct packed_block *const *blocks =
+		(const struct packed_block *const *)packed->blocks.items;
+	const struct packed_block *block = blocks[packed->recent];
 
 	if (block && i >= block->first && i - block->first < block->count)
 		return block;
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		block = packed->blocks.items[middle];
-		if (!block || block->first <= i)
-			low = middle;
-		else
-			high = middle;
-	}
-	packed->recent = low;
-	return packed->blocks.items[low];
+	packed->recent = vec_find_last(&packed->blocks,
+				       !blocks[middle] || blocks[middle]->first <= i);
+	return blocks[packed->recent];
 }
 
 bool packed_get(struct packed *packed, size_t i, struct entry *out,

@@ -51,24 +51,24 @@ static int without(const struct mount *mount, const struct mount_config *config,
 	return 0;
 }
 
-void front_log(const struct mount *mount, bool raised, const char *said)
+void front_log(const struct mount *mount, bool raised, const char *outcome)
 {
 	log_info("%s: %s %s", mount->mountpoint, raised ? "shielded by" : "without the shield:",
-		 said);
+		 outcome);
 }
 
 static bool front_is_raised(const struct front_ops *front, const struct mount *mount,
-			    const struct front_setup *setup, char said[FRONT_WHY_BYTES])
+			    const struct front_setup *setup, char outcome[FRONT_WHY_BYTES])
 {
 	uint64_t name_bytes = TREE_NAME_BYTES + front->kind->name_bytes;
 	uint64_t names = tree_count(dataset_tree(setup->dataset));
 
 	if (setup->config->shield != SHIELD_ON &&
 	    !memory_allows_inodes(names * name_bytes, setup->config->budget)) {
-		snprintf(said, FRONT_WHY_BYTES, "for so many names it would take too much memory");
+		snprintf(outcome, FRONT_WHY_BYTES, "for so many names it would take too much memory");
 		return false;
 	}
-	if (!front->raise(mount, setup, said))
+	if (!front->raise(mount, setup, outcome))
 		return false;
 	stats_set(COUNTER_shielded, 1);
 	stats_set(COUNTER_name_bytes, name_bytes);
@@ -77,10 +77,10 @@ static bool front_is_raised(const struct front_ops *front, const struct mount *m
 }
 
 bool front_raise_any(const struct mount *mount, const struct front_setup *setup,
-		     char said[FRONT_WHY_BYTES])
+		     char outcome[FRONT_WHY_BYTES])
 {
 	for (unsigned i = 0; i < FRONTS; i++)
-		if (front_is_raised(fronts[i], mount, setup, said))
+		if (front_is_raised(fronts[i], mount, setup, outcome))
 			return true;
 	return false;
 }
@@ -101,12 +101,12 @@ int front_raise(const struct mount *mount, const struct front_setup *setup,
 		struct error *e)
 {
 	const char *against = front_objection(mount, setup->config);
-	char said[FRONT_WHY_BYTES];
+	char outcome[FRONT_WHY_BYTES];
 
 	if (against)
 		return without(mount, setup->config, against, e);
-	if (!front_raise_any(mount, setup, said))
-		return without(mount, setup->config, said, e);
-	front_log(mount, true, said);
+	if (!front_raise_any(mount, setup, outcome))
+		return without(mount, setup->config, outcome, e);
+	front_log(mount, true, outcome);
 	return 0;
 }

@@ -50,7 +50,7 @@ struct front_ops {
 	 * and its words for the log; or false, and why it is not there. May take seconds.
 	 */
 	bool (*raise)(const struct mount *mount, const struct front_setup *setup,
-		      char said[FRONT_WHY_BYTES]);
+		      char outcome[FRONT_WHY_BYTES]);
 };
 
 extern const struct front_ops front_overlay;
@@ -74,10 +74,10 @@ bool front_can_wait(const struct mount *mount, const struct mount_config *config
 
 /*
  * front_raise in steps, for a mount in use: true: it is there, and the gauges say so.
- * `said` gets its words for the log, or why it is not there.
+ * `outcome` gets its words for the log, or why it is not there.
  */
 bool front_raise_any(const struct mount *mount, const struct front_setup *setup,
-		     char said[FRONT_WHY_BYTES]);
-void front_log(const struct mount *mount, bool raised, const char *said);
+		     char outcome[FRONT_WHY_BYTES]);
+void front_log(const struct mount *mount, bool raised, const char *outcome);
 
 #endif

@@ -299,7 +299,7 @@ static bool root_is_too_large(const struct overlay_task *task, char why[FRONT_WH
 }
 
 static bool raise_overlay(const struct mount *mount, const struct front_setup *setup,
-			  char said[FRONT_WHY_BYTES])
+			  char outcome[FRONT_WHY_BYTES])
 {
 	struct overlay_task task = {
 		.wish = { .mount = mount, .source = setup->source,
@@ -310,15 +310,15 @@ static bool raise_overlay(const struct mount *mount, const struct front_setup *s
 	bool up;
 
 	if (lets_others_in(setup->config)) {
-		snprintf(said, FRONT_WHY_BYTES,
+		snprintf(outcome, FRONT_WHY_BYTES,
 			 "it would let other users in, and there is no allow_other");
 		return false;
 	}
 	trial_choose(setup->dataset, task.wish.merged, &task.trial);
-	up = !root_is_too_large(&task, said) && overlay_is_raised(&task, said);
+	up = !root_is_too_large(&task, outcome) && overlay_is_raised(&task, outcome);
 	trial_free(&task.trial);
 	if (up)
-		snprintf(said, FRONT_WHY_BYTES, "an overlay%s",
+		snprintf(outcome, FRONT_WHY_BYTES, "an overlay%s",
 			 task.wish.merged ? " with a merged root" : "");
 	return up;
 }

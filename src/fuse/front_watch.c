@@ -24,7 +24,7 @@ struct front_watch {
 	const struct mount *mount;
 	const struct front_setup *setup;
 	struct front_rule rule;
-	char *said;       /* FRONT_WHY_BYTES, shared with the child */
+	char *outcome;    /* FRONT_WHY_BYTES, shared with the child */
 	pid_t child;      /* 0: none */
 	int64_t next_ms;  /* no attempt before that */
 	int64_t pause_ms; /* after the next obstructed attempt */
@@ -40,9 +40,9 @@ struct front_watch *front_watch_new(const struct mount *mount,
 		return NULL;
 	*watch = (struct front_watch){ .mount = mount, .setup = setup,
 				       .pause_ms = PAUSE_LEAST_MS };
-	watch->said = mmap(NULL, FRONT_WHY_BYTES, PROT_READ | PROT_WRITE,
+	watch->outcome = mmap(NULL, FRONT_WHY_BYTES, PROT_READ | PROT_WRITE,
 			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (watch->said != MAP_FAILED)
+	if (watch->outcome != MAP_FAILED)
 		return watch;
 	free(watch);
 	return NULL;
@@ -53,7 +53,7 @@ void front_watch_free(struct front_watch *watch)
 	if (!watch)
 		return;
 	front_watch_end(watch);
-	munmap(watch->said, FRONT_WHY_BYTES);
+	munmap(watch->outcome, FRONT_WHY_BYTES);
 	free(watch);
 }
 
@@ -66,14 +66,14 @@ static bool is_obstructed(const struct front_watch *watch)
 	struct mount_entry entry;
 
 	if (process) {
-		snprintf(watch->said, FRONT_WHY_BYTES,
+		snprintf(watch->outcome, FRONT_WHY_BYTES,
 			 "process %d works in it (current directory); it comes once that has "
 			 "left", (int)process);
 		return true;
 	}
 	if (mounts_find(path, &entry) != 1 || mounts_inside(entry.id, NULL) == 0)
 		return false;
-	snprintf(watch->said, FRONT_WHY_BYTES,
+	snprintf(watch->outcome, FRONT_WHY_BYTES,
 		 "something is mounted in it; it comes once that is unmounted");
 	return true;
 }
@@ -84,7 +84,7 @@ static int raise_in_use(void *argument)
 
 	if (is_obstructed(watch))
 		return FRONT_OBSTRUCTED;
-	return front_raise_any(watch->mount, watch->setup, watch->said) ? FRONT_RAISED :
+	return front_raise_any(watch->mount, watch->setup, watch->outcome) ? FRONT_RAISED :
 									  FRONT_REFUSED;
 }
 
@@ -112,7 +112,7 @@ void front_watch_tick(struct front_watch *watch, int64_t now_ms)
 static void note_obstruction(struct front_watch *watch, int64_t now_ms)
 {
 	if (watch->pause_ms == PAUSE_LEAST_MS)
-		front_log(watch->mount, false, watch->said);
+		front_log(watch->mount, false, watch->outcome);
 	watch->next_ms = now_ms + watch->pause_ms;
 	watch->pause_ms = watch->pause_ms < PAUSE_MOST_MS / 2 ? 2 * watch->pause_ms :
 								PAUSE_MOST_MS;
@@ -127,10 +127,10 @@ bool front_watch_reaped(struct front_watch *watch, pid_t pid, int status, int64_
 		return true;
 	watch->ended = WIFEXITED(status) && WEXITSTATUS(status) != FRONT_OBSTRUCTED;
 	if (!WIFEXITED(status))
-		snprintf(watch->said, FRONT_WHY_BYTES,
+		snprintf(watch->outcome, FRONT_WHY_BYTES,
 			 "the process that was to put it there was ended");
 	if (watch->ended)
-		front_log(watch->mount, WEXITSTATUS(status) == FRONT_RAISED, watch->said);
+		front_log(watch->mount, WEXITSTATUS(status) == FRONT_RAISED, watch->outcome);
 	else
 		note_obstruction(watch, now_ms);
 	return true;

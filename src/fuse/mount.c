@@ -27,7 +27,7 @@ enum { LOCK_MS = 2000, LOCK_POLL_MS = 10, DETACH_MS = 1000, HELPER_MS = 12000,
 
 static const char device[] = "/dev/fuse";
 
-static _Thread_local char fuse_said[256];
+static _Thread_local char fuse_message[256];
 
 #if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 7)
 __attribute__((format(printf, 2, 0))) static void
@@ -42,7 +42,7 @@ log_from_fuse(enum fuse_log_level level, const char *format, va_list args)
 	if (level >= FUSE_LOG_DEBUG)
 		log_write(LOG_LEVEL_DEBUG, "%s", line);
 	else if (n)
-		snprintf(fuse_said, sizeof(fuse_said), "%.250s", line);
+		snprintf(fuse_message, sizeof(fuse_message), "%.250s", line);
 }
 #endif
 
@@ -55,7 +55,7 @@ void mount_log_from_fuse(void)
 
 const char *mount_fuse_message(void)
 {
-	return fuse_said;
+	return fuse_message;
 }
 
 static int mount_error(struct error *e, int errnum, const char *mountpoint,
@@ -175,21 +175,21 @@ static int mount_adopt(struct fuse_session *fuse, int fd)
 /* fusermount3 writes to standard error. Its message becomes a part of the error. */
 static int mount_by_helper(const struct mount_wish *wish, struct fuse_session *fuse)
 {
-	CLEANUP(cleanup_close) int said = memfd_create("fusermount3", MFD_CLOEXEC);
+	CLEANUP(cleanup_close) int output = memfd_create("fusermount3", MFD_CLOEXEC);
 	CLEANUP(cleanup_close) int stderr_before = -1;
 	ssize_t n;
 	int result;
 
-	if (said < 0)
+	if (output < 0)
 		return fuse_session_mount(fuse, wish->mountpoint);
 	stderr_before = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-	dup2(said, STDERR_FILENO);
+	dup2(output, STDERR_FILENO);
 	result = fuse_session_mount(fuse, wish->mountpoint);
 	dup2(stderr_before, STDERR_FILENO);
-	n = pread(said, fuse_said, sizeof(fuse_said) - 1, 0);
+	n = pread(output, fuse_message, sizeof(fuse_message) - 1, 0);
 	if (n > 0)
-		fuse_said[n] = '\0';
-	fuse_said[strcspn(fuse_said, "\n")] = '\0';
+		fuse_message[n] = '\0';
+	fuse_message[strcspn(fuse_message, "\n")] = '\0';
 	return result == 0 ? 0 : -EPERM;
 }
 
@@ -198,14 +198,14 @@ static int mount_somehow(const struct mount_wish *wish, int directory,
 {
 	int fd = mount_directly(wish, directory), err;
 
-	*fuse_said = '\0';
+	*fuse_message = '\0';
 	out->by_helper = fd < 0 && geteuid() != 0;
 	if (fd >= 0)
 		err = mount_adopt(fuse, fd);
 	else
 		err = out->by_helper ? mount_by_helper(wish, fuse) : fd;
 	if (err)
-		return mount_explain(wish, -err, fuse_said, e);
+		return mount_explain(wish, -err, fuse_message, e);
 	return 0;
 }
 
@@ -277,7 +277,7 @@ int mount_make(const struct mount_wish *wish, struct fuse_session *fuse,
 	if (!passed)
 		err = mount_ourselves(wish, fuse, out, e);
 	else if (fuse_session_mount(fuse, wish->mountpoint) != 0)
-		err = mount_explain(wish, EPERM, *fuse_said ? fuse_said : "the kernel "
+		err = mount_explain(wish, EPERM, *fuse_message ? fuse_message : "the kernel "
 				    "refused the mount",
 				    e);
 	if (err)

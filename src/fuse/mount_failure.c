@@ -17,7 +17,7 @@ static const char device[] = "/dev/fuse";
  * since 3.17 it spawns fusermount3. The first row whose text is in the message counts.
  */
 static const struct {
-	const char *said, *remedy;
+	const char *message, *remedy;
 } helpers[] = {
 	{ "failed to exec", "it is not installed, or may not be run: ask for the package fuse3, "
 			    "or use granary run" },
@@ -34,10 +34,10 @@ static const struct {
 	{ "mounting over filesystem type", "mount at a directory on another filesystem" },
 };
 
-static const char *remedy_of(const char *said)
+static const char *remedy_of(const char *message)
 {
 	for (size_t i = 0; i < sizeof(helpers) / sizeof(helpers[0]); i++) {
-		if (strstr(said, helpers[i].said))
+		if (strstr(message, helpers[i].message))
 			return helpers[i].remedy;
 	}
 	return "granary doctor says what is lacking here";
@@ -106,7 +106,7 @@ static const char *call_remedy(const struct mount_wish *wish, int errnum)
 	}
 }
 
-int mount_explain(const struct mount_wish *wish, int errnum, const char *said,
+int mount_explain(const struct mount_wish *wish, int errnum, const char *message,
 		  struct error *e)
 {
 	const char *at = wish->mountpoint, *remedy;
@@ -114,8 +114,8 @@ int mount_explain(const struct mount_wish *wish, int errnum, const char *said,
 
 	if (closed)
 		return error_set(e, ERROR_MOUNT, errnum, "%s: %s", at, device_remedy(closed));
-	if (*said)
-		return error_set(e, ERROR_MOUNT, errnum, "%s: %s; %s", at, said, remedy_of(said));
+	if (*message)
+		return error_set(e, ERROR_MOUNT, errnum, "%s: %s; %s", at, message, remedy_of(message));
 	if (wish->context && errnum == EINVAL && !has_selinux())
 		return error_set(e, ERROR_MOUNT, errnum, "%s: -o context=%s: this kernel has no "
 				 "SELinux, or it is disabled: leave the option out", at,

@@ -8,10 +8,10 @@
 #include "fuse/mount.h"
 
 /*
- * Fills `e`, and returns -errnum. `said`: the message of libfuse or fusermount3, or "".
+ * Fills `e`, and returns -errnum. `message`: the message of libfuse or fusermount3, or "".
  * Adds the finding of granary doctor for this machine, with its remedy.
  */
-int mount_explain(const struct mount_wish *wish, int errnum, const char *said,
+int mount_explain(const struct mount_wish *wish, int errnum, const char *message,
 		  struct error *e);
 
 #endif

@@ -198,7 +198,7 @@ bool slots_first_refusal(struct slots *slots, unsigned slot)
 	uint32_t order = found >= 0 ? slots->suspects[found].order : 0;
 
 	HANDLE_CHECK(slots, HANDLE_SLOTS);
-	return found >= 0 && atomic_exchange(&slots->shared->told[found], order) != order;
+	return found >= 0 && atomic_exchange(&slots->shared->refused[found], order) != order;
 }
 
 void slots_crashed(struct slots *slots, int slot, int signal)

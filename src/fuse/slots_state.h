@@ -73,7 +73,7 @@ struct shared {
 	_Atomic int crash_slot;
 	_Atomic int alone;        /* a slot, NOBODY or IDLE, */
 	_Atomic int64_t alone_since; /* milliseconds */
-	_Atomic uint32_t told[SUSPECTS]; /* the `order` of the suspect that was refused */
+	_Atomic uint32_t refused[SUSPECTS]; /* the `order` of the suspect that was refused */
 	alignas(CACHE_LINE) unsigned char parked[PARKED][PARKED_BYTES];
 	struct account accounts[];
 };

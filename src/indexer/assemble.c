@@ -97,24 +97,6 @@ static int name_samples(struct view *view, struct job *job)
 	return err;
 }
 
-/* Reports the shards as WebDataset, unless their files were regrouped. */
-static int report_shards(const struct indexer *indexer, struct job **jobs,
-			 struct findings *findings)
-{
-	uint32_t count = indexer->sources->count;
-	CLEANUP(cleanup_free) const struct wds_findings **shards =
-		calloc(count, sizeof(*shards));
-
-	if (!shards)
-		return -ENOMEM;
-	if (indexer->regroup && regroup_used(indexer->regroup))
-		return 0;
-	for (uint32_t i = 0; i < count; i++)
-		shards[i] = &jobs[i]->findings;
-	wds_report(shards, count, findings);
-	return 0;
-}
-
 /* The user may have wanted the files: a tar of shards is no dataset of samples. */
 static void note_opened(const struct indexer *indexer, struct findings *findings)
 {
@@ -131,7 +113,7 @@ static void note_opened(const struct indexer *indexer, struct findings *findings
 			     count_text(indexer->opened, text), indexer->opened_first);
 }
 
-static int report(struct indexer *indexer, struct job **jobs, const struct view *view)
+static void report(struct indexer *indexer, struct job **jobs, const struct view *view)
 {
 	struct findings *findings = &indexer->findings;
 
@@ -146,7 +128,8 @@ static int report(struct indexer *indexer, struct job **jobs, const struct view 
 	splits_report(&indexer->strays, findings);
 	repeated_keys_report(&indexer->clash, findings);
 	blanks_report(&indexer->blanks, findings);
-	return report_shards(indexer, jobs, findings);
+	if (!indexer->regroup || !regroup_used(indexer->regroup))
+		wds_report(indexer->shards, indexer->sources->count, findings);
 }
 
 static int seal(struct indexer *indexer, struct builder *builder, struct job **jobs,
@@ -171,8 +154,7 @@ static int seal(struct indexer *indexer, struct builder *builder, struct job **j
 			 "none: there are no directories");
 	if (indexer->regroup)
 		regroup_describe(indexer->regroup, &summary);
-	if (report(indexer, jobs, view) < 0)
-		return error_no_memory(e, NULL);
+	report(indexer, jobs, view);
 	err = describe_sources(sources, described, e);
 	if (!err)
 		err = builder_seal(builder, described, sources->count, &summary, image, e);
@@ -204,19 +186,24 @@ static int place_unlabelled(const struct indexer *indexer, struct job **jobs)
 }
 
 /* Tells equal keys of shards apart, unless options define names or duplicates. */
-static int part_shards(struct indexer *indexer, struct job **jobs)
+static int part_shards(struct indexer *indexer)
 {
 	const struct indexer_config *config = indexer->config;
 	uint32_t count = indexer->sources->count;
-	CLEANUP(cleanup_free) struct keyed_shard *shards = calloc(count, sizeof(*shards));
 
-	if (!shards)
-		return -ENOMEM;
 	if (count == 1 || config->duplicates != DUPLICATES_ERROR || config->name_count)
 		return 0;
-	for (uint32_t i = 0; i < count; i++)
-		shards[i] = (struct keyed_shard){ &jobs[i]->scan, &jobs[i]->findings };
-	return repeated_keys_rename(shards, count, &indexer->clash);
+	return repeated_keys_rename(indexer->shards, count, &indexer->clash);
+}
+
+static int list_shards(struct indexer *indexer, struct job **jobs)
+{
+	uint32_t count = indexer->sources->count;
+
+	indexer->shards = calloc(count, sizeof(*indexer->shards));
+	for (uint32_t i = 0; i < count && indexer->shards; i++)
+		indexer->shards[i] = (struct wds_shard){ &jobs[i]->scan, &jobs[i]->findings };
+	return indexer->shards ? wds_splits_apply(indexer->shards, count) : -ENOMEM;
 }
 
 static int apply_jobs(struct indexer *indexer, struct builder *builder,
@@ -225,11 +212,13 @@ static int apply_jobs(struct indexer *indexer, struct builder *builder,
 {
 	int err = selections_apply(jobs, indexer->sources->count, e);
 
+	if (!err && list_shards(indexer, jobs) < 0)
+		err = error_no_memory(e, NULL);
 	if (!err)
 		err = measure_samples(indexer, view, jobs, e);
 
 	/* before maps, for two splits may have equal names */
-	if (!err && (place_unlabelled(indexer, jobs) < 0 || part_shards(indexer, jobs) < 0))
+	if (!err && (place_unlabelled(indexer, jobs) < 0 || part_shards(indexer) < 0))
 		err = error_no_memory(e, NULL);
 	if (!err)
 		err = regroup_files(indexer, view, jobs, e);

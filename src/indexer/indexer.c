@@ -163,6 +163,7 @@ static void free_job(struct job *job)
 	samples_free(job->scan.samples);
 	vec_free(&job->scan.selection);
 	findings_free(&job->found);
+	wds_splits_free(&job->findings.splits);
 	free(job->label);
 	free(job->error);
 	free(job);
@@ -538,6 +539,7 @@ int indexer_run(const struct source_set *sources, const struct indexer_config *c
 	if (err)
 		tell_findings(&indexer, jobs);
 	free_jobs(&indexer, jobs);
+	free(indexer.shards);
 	findings_free(&indexer.findings);
 	regroup_free(indexer.regroup);
 	user_maps_free(&indexer.maps);

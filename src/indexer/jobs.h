@@ -61,6 +61,7 @@ struct indexer {
 	bool splits;              /* the shards' names have several splits */
 	struct unsplit_files strays; /* shards without a split */
 	struct blanks blanks;     /* empty shards */
+	struct wds_shard *shards; /* one for each source, once all have been scanned */
 	struct repeated_keys_clash clash; /* keys that restart in each shard */
 	_Atomic uint32_t failed;  /* the first shard that could not be read */
 	struct lock lock;

@@ -29,6 +29,8 @@ static void report_map(const struct name_map *map, const char *path, struct find
 			     "'%s': the labels are taken from the column '%s'; '%s' could be "
 			     "meant, too: labels=%s takes it", path, notes->label, notes->rival,
 			     notes->rival);
+	if (*notes->spelled)
+		findings_add(findings, FINDING_CHOSEN, "'%s': %s", path, notes->spelled);
 	if (name_map_unlabelled(map))
 		findings_add(findings, FINDING_LEFT_OUT,
 			     "'%s': %zu of its %zu names have no label (empty, null, NaN or "

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Items that hold one label a row, as far as their types and shapes say. */
 #include "labels/label_rules.h"
+
+#include <string.h>
+
 #include "names/label_words.h"
 
 bool label_rules_name_counts(const char *name, const char *chosen)
@@ -58,4 +61,24 @@ bool label_rules_may_label(const struct catalogue_item *item, const char *chosen
 bool label_rules_may_split(const struct catalogue_item *item, uint64_t rows)
 {
 	return label_rules_count(item) == rows && name_may_say_split(item->name);
+}
+
+bool label_rules_find_folds(const struct catalogue *catalogue, const struct binding_plan *plan,
+			    size_t *one, size_t *other)
+{
+	size_t n = plan->split_lists.count;
+	const size_t *lists = plan->split_lists.items;
+	char a[SPLIT_BYTES], b[SPLIT_BYTES];
+
+	for (size_t i = 1; i < n && i < LABEL_SPLITS_MOST; i++)
+		for (size_t k = 0; k < i; k++) {
+			name_is_split_list(catalogue->items.items[lists[k]].name, a);
+			name_is_split_list(catalogue->items.items[lists[i]].name, b);
+			if (!split_is_same(a, strlen(a), b, strlen(b)))
+				continue;
+			*one = lists[k];
+			*other = lists[i];
+			return true;
+		}
+	return false;
 }

@@ -17,7 +17,6 @@
 
 enum {
 	RIVALS_MOST = 32, /* that are looked at for one array */
-	SPLITS_MOST = 16, /* lists of rows beside each other */
 	REPORTED_MOST = 32,   /* sentences with a list of what fits */
 };
 
@@ -42,7 +41,7 @@ struct rules {
 	VEC(struct label_mismatch) mismatches;
 	VEC(size_t) lists; /* texts that may be names of classes or files */
 	size_t split_column, split_texts; /* the second lists names of a split */
-	unsigned told;
+	unsigned reported;
 };
 
 static struct catalogue_item *item_at(const struct rules *rules, size_t i)
@@ -56,13 +55,13 @@ static void rules_report(struct rules *rules, const char *format, ...)
 	char text[1000];
 	va_list arguments;
 
-	if (!rules->options->tell || rules->options->tree)
+	if (!rules->options->report || rules->options->tree)
 		return;
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	rules->told++;
-	rules->options->tell(rules->options->context, text);
+	rules->reported++;
+	rules->options->report(rules->options->context, text);
 }
 
 /* "/train/" before the name of what lies there */
@@ -74,8 +73,6 @@ static const char *path_of(const struct rules *rules, size_t i, char out[300])
 		 item_at(rules, i)->name);
 	return out;
 }
-
-/* Candidates */
 
 static int compare_candidates(const void *a, const void *b)
 {
@@ -127,8 +124,6 @@ static size_t first_of_key(const struct rules *rules, const char *key)
 	return low;
 }
 
-/* Fit */
-
 static bool fits(const struct rules *rules, const struct binding *b, size_t i,
 		 enum label_form *form)
 {
@@ -141,8 +136,6 @@ static bool fits(const struct rules *rules, const struct binding *b, size_t i,
 	label_rules_fit(item, b->rows, form);
 	return count && (count == b->rows || (rules->options->has_splits && count < b->rows));
 }
-
-/* The choice */
 
 static bool rules_bind_labels(struct binding *b, size_t item, enum label_form form)
 {
@@ -312,8 +305,6 @@ static size_t bind_by_key(const struct rules *rules, struct binding *b)
 	return mismatch;
 }
 
-/* Labels that do not fit */
-
 /* Any arrays that fit, for -o labels=: "'a', 'b'" */
 static void list_fitting(const struct rules *rules, const struct binding *b, char *out,
 			 size_t room)
@@ -321,7 +312,7 @@ static void list_fitting(const struct rules *rules, const struct binding *b, cha
 	unsigned found = 0;
 
 	*out = '\0';
-	if (rules->told >= REPORTED_MOST)
+	if (rules->reported >= REPORTED_MOST)
 		return;
 	for (size_t i = 0; i < rules->catalogue->items.count && found < 4; i++) {
 		const struct catalogue_item *item = item_at(rules, i);
@@ -415,8 +406,6 @@ static int find_labels(struct rules *rules, struct binding *b)
 	return 0;
 }
 
-/* Lists that go with the samples */
-
 static size_t best_list(const struct rules *rules, int (*rank)(const char *),
 			size_t labels, uint64_t rows)
 {
@@ -461,8 +450,6 @@ static void find_lists(struct rules *rules, struct binding *b)
 		b->class_list = best_list(rules, name_class_list_rank, b->labels, 0);
 }
 
-/* Splits */
-
 static int list_splits(struct rules *rules)
 {
 	char split[SPLIT_BYTES];
@@ -488,7 +475,7 @@ static int list_splits(struct rules *rules)
 static void say_unused_splits(struct rules *rules, const struct binding *b)
 {
 	size_t list = rules->plan->split_lists.count ? rules->plan->split_lists.items[0] :
-						       rules->split_texts;
+						       rules->split_texts, fold;
 
 	for (size_t i = 0; i < rules->catalogue->items.count; i++) {
 		const struct catalogue_item *item = item_at(rules, i);
@@ -499,7 +486,12 @@ static void say_unused_splits(struct rules *rules, const struct binding *b)
 				     "labels=%s has a directory for each of its values",
 				     item->name, item->name);
 	}
-	if (list != RULE_NONE)
+	if (list != RULE_NONE && label_rules_find_folds(rules->catalogue, rules->plan, &list, &fold))
+		rules_report(rules, "'%s' and '%s' list rows of one split, in different folds, and "
+			     "are not used: all rows lie together; -o view=arrays shows arrays "
+			     "as they are stored", item_at(rules, list)->name,
+			     item_at(rules, fold)->name);
+	else if (list != RULE_NONE)
 		rules_report(rules, "'%s' may list the rows of a split, and is not used: a "
 			     "list for each split is needed, of numbers of rows of '%s', and "
 			     "all rows lie together; -o view=arrays shows arrays as they are "
@@ -511,6 +503,7 @@ static void find_splits(struct rules *rules, struct binding *b)
 {
 	const __typeof__(rules->plan->split_lists) *lists = &rules->plan->split_lists;
 	const struct catalogue_item *item = item_at(rules, b->array);
+	size_t one, other;
 
 	if (name_has_split_word(item->name) || rules->options->has_splits)
 		return;
@@ -518,7 +511,8 @@ static void find_splits(struct rules *rules, struct binding *b)
 	    label_rules_count(item_at(rules, rules->split_column)) == b->rows)
 		b->split_column = rules->split_column;
 	b->has_split_lists = b->split_column == RULE_NONE && lists->count > 1 &&
-			     lists->count <= SPLITS_MOST;
+			     lists->count <= LABEL_SPLITS_MOST &&
+			     !label_rules_find_folds(rules->catalogue, rules->plan, &one, &other);
 	for (size_t i = 0; i < lists->count && b->has_split_lists; i++)
 		if (label_rules_count(item_at(rules, lists->items[i])) > b->rows)
 			b->has_split_lists = false;

@@ -12,6 +12,8 @@
 
 #define RULE_NONE SIZE_MAX /* no item */
 
+enum { LABEL_SPLITS_MOST = 16 }; /* lists of rows beside each other */
+
 enum sample_form {
 	SAMPLE_ROWS,    /* encoded files of variable length */
 	SAMPLE_PADDED,  /* encoded files in rows of one length, padded with zeros */
@@ -53,7 +55,7 @@ struct rule_options {
 
 	/* Is given a sentence of what was chosen, possible or left out, with the option that
 	   chooses otherwise. */
-	void (*tell)(void *context, const char *sentence);
+	void (*report)(void *context, const char *sentence);
 	void *context;
 };
 
@@ -85,6 +87,10 @@ bool label_rules_may_label(const struct catalogue_item *item, const char *chosen
 
 /* May its numbers, one for each of `rows`, say their splits? */
 bool label_rules_may_split(const struct catalogue_item *item, uint64_t rows);
+
+/* Do two of the plan's lists say rows of one split? `one` and `other` are their numbers. */
+bool label_rules_find_folds(const struct catalogue *catalogue, const struct binding_plan *plan,
+			    size_t *one, size_t *other);
 
 /* How many labels it holds: N of N x 1, 1 x N and one-hot N x K; 0: none. */
 uint64_t label_rules_count(const struct catalogue_item *item);

@@ -57,7 +57,7 @@ static int refuse_twice(const struct map_input *input, const struct map_lines *l
 
 /* Lines in one of the forms that say numbers: 1, 0 where they are none, or an errno. */
 static int visit_form(const struct map_input *input, struct map_lines *lines,
-		      enum class_form form, bool doubts, struct class_text_reading *said,
+		      enum class_form form, bool doubts, struct class_text_reading *reading,
 		      struct error *e)
 {
 	struct class_rows rows;
@@ -69,8 +69,8 @@ static int visit_form(const struct map_input *input, struct map_lines *lines,
 	if (err) {
 		err = error_no_memory(e, input->path);
 	} else if (are == CLASS_ROWS_NUMBERED) {
-		said->numbered = true;
-		said->titles = rows.titles;
+		reading->numbered = true;
+		reading->titles = rows.titles;
 		err = visit_rows(input, &rows, e);
 		err = err ? err : 1;
 	} else if (doubts && are == CLASS_ROWS_PARTLY) {
@@ -84,13 +84,13 @@ static int visit_form(const struct map_input *input, struct map_lines *lines,
 
 /* First what is beyond doubt in some form, then what is not in any. */
 static int visit_numbered(const struct map_input *input, struct map_lines *lines,
-			  struct class_text_reading *said, struct error *e)
+			  struct class_text_reading *reading, struct error *e)
 {
 	int found = 0;
 
 	for (int i = 0; i < 2 * CLASS_FORMS && found == 0; i++)
 		found = visit_form(input, lines, (enum class_form)(i % CLASS_FORMS),
-				   i >= CLASS_FORMS, said, e);
+				   i >= CLASS_FORMS, reading, e);
 	return found;
 }
 
@@ -161,19 +161,19 @@ static int visit_names(const struct map_input *input, struct map_lines *lines,
 	return err;
 }
 
-int map_visit_class_text(const struct map_input *input, struct class_text_reading *said,
+int map_visit_class_text(const struct map_input *input, struct class_text_reading *reading,
 			 struct error *e)
 {
 	struct map_lines lines;
 	int err = map_lines_read(input, &lines, e);
 
-	said->comments = lines.comments;
+	reading->comments = lines.comments;
 	if (!err && map_is_yaml_classes(&lines)) {
 		err = map_visit_yaml_classes(input, &lines, e);
 	} else if (!err && map_is_label_map(&lines)) {
 		err = map_visit_label_map(input, e);
 	} else if (!err) {
-		err = visit_numbered(input, &lines, said, e);
+		err = visit_numbered(input, &lines, reading, e);
 		if (err == 0)
 			err = visit_names(input, &lines, e);
 	}

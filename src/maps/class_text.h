@@ -21,7 +21,7 @@ struct class_text_reading {
 };
 
 /* Pairs of a label and a name, or (no numbers) of names in their order. */
-int map_visit_class_text(const struct map_input *input, struct class_text_reading *said,
+int map_visit_class_text(const struct map_input *input, struct class_text_reading *reading,
 			 struct error *e);
 
 /* The texts that are `names:` of YAML, and items of protobuf's text format. */

@@ -23,7 +23,7 @@ struct class_list {
 	const char *unit;
 	VEC(struct class) items; /* once read: in the order of the labels */
 	struct map_texts names;
-	struct class_text_reading said;
+	struct class_text_reading reading;
 	bool ordered; /* it says no labels: they are the names' places */
 };
 
@@ -207,7 +207,7 @@ static int class_list_visit_text(struct class_list *list, struct map_input *inpu
 	else if (!err && map_is_json(input))
 		err = map_visit_json(input, e);
 	else if (!err)
-		err = map_visit_class_text(input, &list->said, e);
+		err = map_visit_class_text(input, &list->reading, e);
 	free(buffer);
 	return err;
 }
@@ -270,20 +270,20 @@ const char *class_list_name(const struct class_list *list, int64_t label)
 
 bool class_list_describe(const struct class_list *list, char *text, size_t room)
 {
-	const struct class_text_reading *said = &list->said;
+	const struct class_text_reading *reading = &list->reading;
 	char left_out[80] = "";
 
-	if (!said->numbered && !said->comments)
+	if (!reading->numbered && !reading->comments)
 		return false;
-	if (said->titles || said->comments)
+	if (reading->titles || reading->comments)
 		snprintf(left_out, sizeof(left_out), "%s%s%zu comment%s left out",
-			 said->titles ? "its titles" : "",
-			 said->titles && said->comments ? " and " : "", said->comments,
-			 said->comments == 1 ? "" : "s");
-	if (said->titles && !said->comments)
+			 reading->titles ? "its titles" : "",
+			 reading->titles && reading->comments ? " and " : "", reading->comments,
+			 reading->comments == 1 ? "" : "s");
+	if (reading->titles && !reading->comments)
 		snprintf(left_out, sizeof(left_out), "its titles left out");
 	snprintf(text, room, "%s%s%s%s; a JSON list of names, [\"a\", \"b\"], is read in its "
-		 "order", said->numbered ? "says the label of each name, and is read so" :
+		 "order", reading->numbered ? "says the label of each name, and is read so" :
 		 "is read as a name a line", *left_out ? " (" : "", left_out,
 		 *left_out ? ")" : "");
 	return true;

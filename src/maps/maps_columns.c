@@ -3,21 +3,24 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "labels/column_rules.h"
 #include "labels/label_text.h"
 #include "names/column_titles.h"
 #include "names/label_words.h"
 
 enum { NONE = -1, LISTED_BYTES = 400 };
 
-/* The column, but one, with the most usual title; NONE: there is none. */
-static int find_title(const struct map_value *titles, size_t n, enum title_role role, int but)
+/* The column, but one, with the most usual title for names of files; NONE: there is none. */
+static int find_key(const struct map_value *titles, size_t n, int but)
 {
 	int found = NONE, best = NONE;
 
 	for (size_t i = 0; i < n; i++) {
-		int rank = title_rank(role, titles[i].text, titles[i].size);
+		int rank = title_rank(TITLE_FILE, titles[i].text, titles[i].size);
 
 		if (rank < 0 || (int)i == but || (found >= 0 && rank >= best))
 			continue;
@@ -43,24 +46,38 @@ static void copy_title(const struct map_value *title, char out[MAP_TITLE_BYTES])
 		 title->text);
 }
 
-/* What else the titles say, of which nothing is used. */
+/* The column of labels, and what else could be it, by the rules of all formats. `key` is the
+   column of names, or NONE. 0 or -ENOMEM. */
+static int choose_label(const struct map_value *titles, size_t n, int key,
+			struct label_column_choice *out)
+{
+	CLEANUP(cleanup_free) struct label_column_facts *facts = calloc(n + 1, sizeof(*facts));
+	CLEANUP(cleanup_free) char (*names)[MAP_TITLE_BYTES] = calloc(n + 1, sizeof(*names));
+
+	if (!facts || !names)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		copy_title(&titles[i], names[i]);
+		facts[i] = (struct label_column_facts){ .name = names[i],
+							.can_label = (int)i != key };
+	}
+	*out = label_column_choose(facts, n);
+	return 0;
+}
+
+/* What else the titles say, of which nothing is used; `rival` is a column, or NONE. */
 static void note_others(struct map_notes *notes, const struct map_value *titles, size_t n,
-			const struct map_columns *columns, bool chosen)
+			const struct map_columns *columns, int rival)
 {
 	char title[MAP_TITLE_BYTES];
 
-	notes->chosen |= chosen;
 	notes->hot = columns->hot ? n - 1 : 0;
 	copy_title(&titles[columns->value], notes->label);
+	if (rival >= 0)
+		copy_title(&titles[rival], notes->rival);
 	for (size_t i = 0; i < n; i++) {
-		bool other = i != columns->key && i != columns->value;
-
 		copy_title(&titles[i], title);
 		notes->splits |= i != columns->value && name_may_say_split(title);
-		if (other && !chosen && !*notes->rival &&
-		    (columns->hot || title_rank(TITLE_LABEL, title, strlen(title)) >= 0 ||
-		     name_may_be_rival(title)))
-			memcpy(notes->rival, title, sizeof(title));
 	}
 }
 
@@ -114,10 +131,13 @@ int map_columns_choose(const struct map_input *input, const struct map_value *ti
 		       const struct map_value *second, size_t n, struct map_columns *out,
 		       struct error *e)
 {
-	int chosen = find_chosen(input, titles, n);
-	int value = chosen >= 0 ? chosen : find_title(titles, n, TITLE_LABEL, NONE);
-	int key = find_title(titles, n, TITLE_FILE, value);
+	int chosen = find_chosen(input, titles, n), value, key;
+	struct label_column_choice label;
 
+	if (choose_label(titles, n, NONE, &label) < 0)
+		return error_no_memory(e, input->path);
+	value = chosen >= 0 ? chosen : label.taken;
+	key = find_key(titles, n, value);
 	if (n < 2 || (key < 0 && value < 0 && n == 2))
 		return 0;
 	*out = (struct map_columns){ .key = key >= 0 ? (size_t)key : value == 0 };
@@ -127,7 +147,15 @@ int map_columns_choose(const struct map_input *input, const struct map_value *ti
 		return columns_refuse(input, titles, n, key, value, e);
 	out->value = value >= 0 ? (size_t)value : out->key == 0;
 	out->first_word = titles[out->value].size == strlen("predictionstring");
-	if (input->notes)
-		note_others(input->notes, titles, n, out, chosen >= 0);
+	if (!input->notes)
+		return 1;
+	input->notes->chosen |= chosen >= 0;
+	if (choose_label(titles, n, (int)out->key, &label) < 0)
+		return error_no_memory(e, input->path);
+	if (out->hot)
+		label.other = (int)n - 1 - (out->key == n - 1);
+	if (chosen >= 0 || label.other == (int)out->value)
+		label.other = NONE;
+	note_others(input->notes, titles, n, out, label.other);
 	return 1;
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "labels/spellings.h"
 
 enum map_kind { MAP_NOTHING, MAP_TEXT, MAP_NUMBER, MAP_OTHER };
 
@@ -41,6 +42,7 @@ struct map_notes {
 	bool chosen;                 /* labels=NAME is one of them */
 	char label[MAP_TITLE_BYTES]; /* the one of the labels, */
 	char rival[MAP_TITLE_BYTES]; /* and another that may be; "": none */
+	char spelled[SPELLINGS_TEXT_BYTES]; /* numbers in several spellings; "": none */
 	size_t hot;                  /* columns that are a class each; `rival` is one */
 };
 

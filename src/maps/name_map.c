@@ -234,6 +234,27 @@ static int make_numbers(struct name_map *map, struct error *e)
 	return 0;
 }
 
+/* Names of classes that are one number are one class. */
+static int join_spellings(struct name_map *map, struct error *e)
+{
+	struct spellings spellings;
+	int err = spellings_find(map->classes.items.items, map->words ? map->classes.items.count : 0,
+				 (struct number_labels){ NULL, 0 }, &map->classes.arena, &spellings);
+
+	for (size_t i = 0; i < map->items.count && spellings.items.count && !err; i++) {
+		struct name_map_item *item = &map->items.items[i];
+		const struct spelling *spelling =
+			item->class_name ? spellings_get(&spellings, item->class_name) : NULL;
+
+		if (spelling)
+			item->class_name = spelling->class;
+	}
+	if (!err)
+		spellings_describe(&spellings, map->notes.spelled);
+	spellings_free(&spellings);
+	return err ? error_no_memory(e, map->path) : 0;
+}
+
 static int index_part(struct name_map *map, enum part part)
 {
 	for (size_t i = 0; i < map->items.count; i++) {
@@ -297,6 +318,8 @@ int name_map_read(const void *bytes, size_t n, const char *path, const char *lab
 		err = name_map_visit_text(&input, e);
 	if (!err)
 		err = make_numbers(map, e);
+	if (!err)
+		err = join_spellings(map, e);
 	if (!err)
 		err = index_names(map, e);
 	if (err)

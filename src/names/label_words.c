@@ -31,6 +31,9 @@ static const char *const index_words[] = {
 	"names", "files", "split", "splits",
 };
 
+/* Beside these words: which of several partitions it is. */
+static const char *const fold_words[] = { "fold", "folds", "cv", "kfold" };
+
 /*
  * In names of arrays these are splits, too; directories that are called so may be
  * classes.
@@ -292,21 +295,34 @@ bool name_may_say_split(const char *name)
 	return splits > 0;
 }
 
+/* "0", "fold": it tells folds apart, each of which has all splits. */
+static bool is_fold_word(const struct word *word)
+{
+	return isdigit((unsigned char)*word->text) ||
+	       label_words_find(fold_words, COUNT(fold_words), word->text, word->length) >= 0;
+}
+
 bool name_is_split_list(const char *name, char out[SPLIT_BYTES])
 {
+	bool path = strchr(name, '/');
+	unsigned splits = 0, lists = 0, folds = 0, others = 0;
 	struct word word;
-	unsigned splits = 0, lists = 0, words = 0;
 
 	*out = '\0';
-	for (; label_words_next_word(&name, &word); words++) {
+	while (label_words_next_word(&name, &word)) {
 		if (role_of_word(&word) == ROLE_SPLIT && word.length < SPLIT_BYTES) {
 			memcpy(out, word.text, word.length + 1);
 			splits++;
+		} else if (label_words_find(index_words, COUNT(index_words), word.text,
+					    word.length) >= 0) {
+			lists++;
+		} else if (is_fold_word(&word)) {
+			folds++;
+		} else {
+			others++;
 		}
-		lists += label_words_find(index_words, COUNT(index_words), word.text,
-					  word.length) >= 0;
 	}
-	return splits == 1 && (words == 1 || (lists == 1 && words == 2));
+	return splits == 1 && others == 0 && (lists || path || folds == 0);
 }
 
 bool name_has_split_word(const char *name)

@@ -57,7 +57,8 @@ bool name_is_split_column(const char *name);
 /* May values of any type there say the split of each row? "usage", "is_train", "test_mask". */
 bool name_may_say_split(const char *name);
 
-/* Does it list the rows of a split, which is left in `out`? "train_idx", "split/test". */
+/* Does it list the rows of a split, which is left in `out`? "train_idx", "split/test",
+   "splits/fold_0/test". */
 bool name_is_split_list(const char *name, char out[SPLIT_BYTES]);
 
 /* Has it a word for a split? */

@@ -69,7 +69,7 @@ static unsigned find_words(const char *name, const char **out, size_t *length)
 	for (size_t n; *name; name += n ? n : 1) {
 		for (n = 0; isalpha((unsigned char)name[n]);)
 			n++;
-		if (!is_file_word(name, n) ||
+		if (n == 0 || !is_file_word(name, n) ||
 		    (found && *length == n && strncasecmp(*out, name, n) == 0))
 			continue;
 		if (found++ == 0) {

@@ -117,7 +117,7 @@ static int detach_from_parent(int line)
 		return -errno;
 	bounded_close_descriptors();
 	null = -1;
-	log_to(pass_on_line);
+	log_set_sink(pass_on_line);
 	return 0;
 }
 
@@ -208,7 +208,7 @@ static int receive_item(const struct watch *w, const struct opener_message *m, i
 	const struct opener_item item = { .kind = m->kind, .data = m->data, .size = m->size,
 					  .text = m->text, .fd = fd };
 
-	return w->opener->take(w->opener->context, &item, e);
+	return w->opener->receive(w->opener->context, &item, e);
 }
 
 static int receive_end(const struct opener_message *m, struct error *e)

@@ -37,7 +37,7 @@ struct opener {
 	 * even in a killed process. process_leave does not wait. The first error ends the
 	 * opener.
 	 */
-	int (*take)(void *context, const struct opener_item *item, struct error *e);
+	int (*receive)(void *context, const struct opener_item *item, struct error *e);
 	void *context; /* a copy in the child */
 };
 

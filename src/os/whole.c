@@ -4,39 +4,33 @@
 #include <errno.h>
 #include <unistd.h>
 
-int write_whole(int fd, const void *bytes, size_t size)
+/* At the descriptor's own place where `offset` is NULL. */
+static int whole_write(int fd, const char *bytes, size_t size, const uint64_t *offset)
 {
-	const char *at = bytes;
+	size_t done = 0;
 
-	while (size) {
-		ssize_t n = write(fd, at, size);
+	while (done < size) {
+		ssize_t n = offset ? pwrite(fd, bytes + done, size - done,
+					    (off_t)(*offset + done)) :
+				     write(fd, bytes + done, size - done);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			return n < 0 ? -errno : -EIO;
-		at += n;
-		size -= (size_t)n;
+		done += (size_t)n;
 	}
 	return 0;
 }
 
+int write_whole(int fd, const void *bytes, size_t size)
+{
+	return whole_write(fd, bytes, size, NULL);
+}
+
 int write_whole_at(int fd, const void *bytes, size_t size, uint64_t offset)
 {
-	const char *at = bytes;
-
-	while (size) {
-		ssize_t n = pwrite(fd, at, size, (off_t)offset);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		at += n;
-		size -= (size_t)n;
-		offset += (uint64_t)n;
-	}
-	return 0;
+	return whole_write(fd, bytes, size, &offset);
 }
 
 ssize_t read_whole_at(int fd, void *bytes, size_t size, uint64_t offset)

@@ -252,7 +252,7 @@ static int opening_receive(void *context, const struct opener_item *item, struct
 static int send_child(struct opening *o, int (*work)(void *, struct error *),
 		      struct error *e)
 {
-	const struct opener opener = { .work = work, .take = opening_receive,
+	const struct opener opener = { .work = work, .receive = opening_receive,
 				       .context = o };
 
 	return opener_run(o->rights, &opener, e);

@@ -55,6 +55,7 @@ static char *option_argument(const struct dataset_config *config)
 struct run_indexer_call {
 	const char *tool;
 	const char *options;
+	bool foreground; /* it tells all findings, for the mount does not */
 	const struct rights *rights; /* of another user, or NULL */
 	const struct index_wish *wish;
 	int list;   /* for --sources */
@@ -68,15 +69,19 @@ struct run_indexer_call {
  */
 static void exec_tool(const struct run_indexer_call *call, char *const *environment)
 {
+	const char *source = source_path(call->wish->sources->sources[0]);
 	char memory[16], list[16], caller[64];
 
 	snprintf(memory, sizeof(memory), "%d", call->memory);
 	snprintf(list, sizeof(list), "%d", call->list);
 	snprintf(caller, sizeof(caller), "%ld:%u:%u", (long)getppid(), (unsigned)geteuid(),
 		 (unsigned)getegid());
+	if (call->foreground)
+		execle(call->tool, call->tool, "index", "--for-mount", memory, "--caller", caller,
+		       "-o", call->options, "--sources", list, "--foreground", "--", source,
+		       (char *)NULL, environment);
 	execle(call->tool, call->tool, "index", "--for-mount", memory, "--caller", caller,
-	       "-o", call->options, "--sources", list, "--",
-	       source_path(call->wish->sources->sources[0]), (char *)NULL, environment);
+	       "-o", call->options, "--sources", list, "--", source, (char *)NULL, environment);
 }
 
 /* ---- For another user ---- */
@@ -246,7 +251,8 @@ int run_indexer_process(const struct dataset_config *config, const struct rights
 	if (!err)
 		err = handover_write(wish, &list, e);
 	if (!err)
-		err = run_indexer(&(struct run_indexer_call){tool, options, rights, wish,
+		err = run_indexer(&(struct run_indexer_call){tool, options,
+							     config->foreground, rights, wish,
 							     list, fd},
 				  e);
 	return err ? err : map_result(steal_fd(&fd), memory, e);

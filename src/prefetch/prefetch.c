@@ -518,7 +518,6 @@ static void prefetch_thread(void *argument)
 		struct prefetch_work work;
 
 		room_check_memory(&p->room);
-		room_limit_cache(&p->room);
 		pace_update(&p->pace, bounded_now());
 		work = next_work(p);
 		if (work.kind == WORK_NONE || work.kind == WORK_LATER) {

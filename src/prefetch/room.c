@@ -70,7 +70,10 @@ bool room_check_memory(struct room *room)
 	int64_t now = bounded_now();
 
 	if (room->memory && periodic_begin(&room->check, now, PROBE_MS)) {
-		atomic_store(&room->is_short, is_memory_short(room));
+		bool is_short = is_memory_short(room);
+
+		if (atomic_exchange(&room->is_short, is_short) != is_short)
+			room_limit_cache(room);
 		periodic_end(&room->check, now);
 	}
 	return room_is_short(room);

@@ -41,7 +41,8 @@ uint64_t room_for_cache(const struct room *room);
 /* Sets that limit. */
 void room_limit_cache(const struct room *room);
 
-/* Is less memory left than others may need soon? Looks at most ten times a second. */
+/* Is less memory left than others may need soon? Looks at most ten times a second. A change
+   sets the limit of the dataset's cache. */
 bool room_check_memory(struct room *room);
 
 /* The result of the last room_check_memory. */

@@ -26,7 +26,7 @@ struct repeated_keys_stored {
 };
 
 struct repeated_keys {
-	const struct keyed_shard *shards;
+	const struct wds_shard *shards;
 	size_t n;
 	VEC(struct repeated_keys_stored) files;
 	struct idmap ids;
@@ -35,7 +35,7 @@ struct repeated_keys {
 };
 
 /* Is it a shard, of which files can be renamed? */
-static bool is_shard(const struct keyed_shard *shard)
+static bool is_shard(const struct wds_shard *shard)
 {
 	const struct wds_findings *findings = shard->findings;
 	struct entries *log = shard->scan->entries;
@@ -199,7 +199,7 @@ static int repeated_keys_place_entry(void *context, struct entry *entry)
 	return 0;
 }
 
-static size_t longest_name(const struct keyed_shard *shard)
+static size_t longest_name(const struct wds_shard *shard)
 {
 	struct entries *log = shard->scan->entries;
 	size_t longest = 0;
@@ -238,7 +238,7 @@ static int rename_all(const struct repeated_keys *restarts, const bool *are_shar
 	return err;
 }
 
-int repeated_keys_rename(const struct keyed_shard *shards, size_t n,
+int repeated_keys_rename(const struct wds_shard *shards, size_t n,
 			 struct repeated_keys_clash *clash)
 {
 	struct repeated_keys restarts = { .shards = shards, .n = n, .clash = clash };

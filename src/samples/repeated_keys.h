@@ -18,12 +18,6 @@
 #include "format/format.h"
 #include "samples/webdataset.h"
 
-/* A source: what its scan has left, and what it is as a shard. */
-struct keyed_shard {
-	const struct scan *scan;
-	const struct wds_findings *findings;
-};
-
 /* Two shards that have a file of one path. */
 struct repeated_keys_clash {
 	const char *first, *second; /* the scans' labels; NULL: there are none */
@@ -33,7 +27,7 @@ struct repeated_keys_clash {
 /*
  * Renames what would clash, in all shards. 0 or -ENOMEM; then the logs can only be freed.
  */
-int repeated_keys_rename(const struct keyed_shard *shards, size_t n,
+int repeated_keys_rename(const struct wds_shard *shards, size_t n,
 			 struct repeated_keys_clash *clash);
 
 /* Adds a finding if there was a clash. */

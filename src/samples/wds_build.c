@@ -429,6 +429,14 @@ static void count_images(struct wds_findings *findings, const struct wds_sample 
 		 (int)(sample->key_length < 60 ? sample->key_length : 60), sample->key);
 }
 
+/* Notes the split of a file, where all samples of the shard say theirs. */
+static int add_split(struct build *b, const struct wds_record *record)
+{
+	struct wds_splits *splits = &b->findings->splits;
+
+	return splits->partial || b->config->split ? 0 : vec_push(&splits->files, record->split);
+}
+
 static int wds_build_add_part(struct build *b, const struct wds_sample *sample,
 			      const struct wds_build_part *part,
 			      const struct wds_record *record, const char *class_name)
@@ -443,7 +451,9 @@ static int wds_build_add_part(struct build *b, const struct wds_sample *sample,
 	if (!err)
 		err = make_name(b, sample, part, wds_plain_path(path + skip));
 	made.name = b->name.items;
-	return err ? err : samples_add(b->scan->samples, &made);
+	if (!err)
+		err = samples_add(b->scan->samples, &made);
+	return err ? err : add_split(b, record);
 }
 
 static int wds_build_add_sample(struct build *b, const struct wds_sample *sample,

@@ -15,6 +15,7 @@
 struct wds_record {
 	int64_t number;   /* of a name: where it begins in the texts */
 	bool named, used; /* used: it has one */
+	uint8_t split;    /* as wds_splits_add says it */
 };
 
 struct wds_records {

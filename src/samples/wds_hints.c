@@ -285,16 +285,16 @@ static int report_dots(const struct wds_tar *tar, const struct wds_sample *sampl
 							  "json") == 0 ?
 						       WDS_LABEL_JSON : WDS_LABEL_NUMBER,
 				       .suffix = label->suffix };
-	struct wds_label said;
+	struct wds_label label_read;
 	const char *why;
-	int err = wds_label_read(tar->window, &rule, sample, &said, &why);
+	int err = wds_label_read(tar->window, &rule, sample, &label_read, &why);
 
 	if (err && err != -EBADMSG)
 		return err;
 	wds_set_reason(out, WDS_DOTS, "the first dot of '%.40s' ends its key for WebDataset, so "
 		       "'%.30s' is the suffix of its label; pack it again without such dots: "
 		       WITHOUT_DOTS, twin->path, label->suffix);
-	out->sure = said.kind != WDS_NONE;
+	out->sure = label_read.kind != WDS_NONE;
 	return 0;
 }
 
@@ -322,7 +322,7 @@ static int find_dots(const struct wds_tar *tar, struct wds_findings *out)
 	return err ? err : r < 0 ? r : 0;
 }
 
-int wds_find_other(const struct wds_tar *tar, struct wds_findings *out)
+int wds_find_hints(const struct wds_tar *tar, struct wds_findings *out)
 {
 	struct wds_walk walk = { .log = tar->log };
 	struct wds_sample sample = { 0 };

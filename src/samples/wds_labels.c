@@ -263,23 +263,29 @@ static const struct wds_key *look_up_key(struct wds_window *window,
 		return slot;
 	snprintf(slot->name, sizeof(slot->name), "%.*s", (int)n, key->text + 1);
 	slot->split = name_may_say_split(slot->name);
+	slot->sure = name_is_split_column(slot->name);
 	slot->rival = strcmp(slot->name, "label") != 0 && name_may_be_rival(slot->name);
 	return slot;
 }
 
 /* An item such as "split": "train", or "is_train": true. */
 static void note_split(const struct wds_key *key, const struct pyjson_value *item,
-		       char out[WDS_SPLIT_BYTES])
+		       struct wds_split *out)
 {
 	bool text = item->kind == PYJSON_STRING;
+	int n = (int)item->size - 2 * text;
+	char word[SPLIT_BYTES];
 
-	if (!key->split || item->size - 2 * text >= SPLIT_BYTES)
+	if (!key->split || item->size - 2 * (size_t)text >= SPLIT_BYTES || out->sure)
 		return;
-	if (text && split_is_word(item->text + 1, item->size - 2))
-		snprintf(out, WDS_SPLIT_BYTES, "%.*s", (int)(item->size - 2), item->text + 1);
+	snprintf(word, sizeof(word), "%.*s", n, item->text + text);
+	out->sure = text && !strchr(word, '\\') && split_names_directory(word) &&
+		    (key->sure || split_is_word(word, strlen(word)));
+	if (out->sure)
+		snprintf(out->text, sizeof(out->text), "%s", word);
 	else
-		snprintf(out, WDS_SPLIT_BYTES, "%.15s: %.*s", key->name, (int)item->size,
-			 item->text);
+		snprintf(out->text, sizeof(out->text), "%.15s: %.*s", key->name,
+			 (int)item->size, item->text);
 }
 
 /* What else a .json says, where the label is another item; of nested ones, "meta": {"split":
@@ -298,7 +304,7 @@ static void find_others(struct wds_window *window, const struct pyjson_value *ro
 		if (item.kind == PYJSON_NULL || item.kind >= PYJSON_ARRAY ||
 		    item.text == taken->text || !(says = look_up_key(window, &key)))
 			continue;
-		note_split(says, &item, out->split);
+		note_split(says, &item, &out->split);
 		if (nested || *out->rival || item.kind == PYJSON_REAL || !says->rival)
 			continue;
 		memcpy(out->rival, says->name, sizeof(out->rival));
@@ -418,7 +424,8 @@ int wds_label_read(struct wds_window *window, const struct wds_rule *rule,
 	int err;
 
 	out->kind = WDS_NONE;
-	out->split[0] = out->rival[0] = '\0';
+	out->split = (struct wds_split){ .source = WDS_SPLIT_OF_JSON };
+	out->rival[0] = '\0';
 	out->rival_hash = 0;
 	if (rule->kind == WDS_LABEL_KEY)
 		wds_labels_read_key(sample, out);

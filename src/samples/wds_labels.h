@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "samples/wds_samples.h"
+#include "samples/wds_splits.h"
 #include "samples/wds_window.h"
 
 enum wds_label_kind {
@@ -37,15 +38,15 @@ size_t wds_rules(const char *labels, struct wds_rule *out);
 
 enum {
 	WDS_CLASS_BYTES = 256,
-	WDS_SPLIT_BYTES = 40, /* "train", "is_train: true" */
+	WDS_ITEM_BYTES = 40, /* of an item's name */
 };
 
 struct wds_label {
 	enum { WDS_NONE, WDS_NUMBER, WDS_NAME } kind;
 	int64_t number;
 	char name[WDS_CLASS_BYTES];
-	char split[WDS_SPLIT_BYTES]; /* that a .json says beside it; "": none */
-	char rival[WDS_SPLIT_BYTES]; /* an item of the .json that may be a label, too; "": none */
+	struct wds_split split;      /* that a .json says beside it */
+	char rival[WDS_ITEM_BYTES]; /* an item of the .json that may be a label, too; "": none */
 	uint32_t rival_hash;         /* of its text; 0: it has none */
 };
 

@@ -175,6 +175,6 @@ int wds_find_reason(const struct wds_tar *tar, struct wds_findings *out)
 	for (size_t i = 0; i < tar->rule_count && !err && !out->reason; i++)
 		find_wnids(tar, i, out);
 	if (!err && !out->reason && wds_is_common(tar, tar->pairs))
-		err = wds_find_other(tar, out);
+		err = wds_find_hints(tar, out);
 	return err;
 }

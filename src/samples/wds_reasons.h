@@ -18,6 +18,8 @@ struct wds_tar {
 	size_t rule_count;
 	uint64_t total;                 /* samples */
 	uint64_t pairs;                 /* of several members */
+	uint64_t in_splits;             /* whose key says a split */
+	const char *split_suffix;       /* of members that say splits; NULL: there are none */
 	uint64_t odd;                   /* that no class can have (wds_sample.odd) */
 	uint64_t with[WDS_RULES_MOST];  /* to which a rule may apply */
 	uint64_t alone[WDS_RULES_MOST]; /* that are its label, and nothing else */
@@ -39,7 +41,7 @@ int wds_find_reason(const struct wds_tar *tar, struct wds_findings *out);
  * The same where labels may be under another name: in members of another suffix, in another
  * item of the .json, or behind a dot in the key.
  */
-int wds_find_other(const struct wds_tar *tar, struct wds_findings *out);
+int wds_find_hints(const struct wds_tar *tar, struct wds_findings *out);
 
 /* The reason, of which the sentence leaves no doubt: out->sure may be changed. */
 void wds_set_reason(struct wds_findings *out, enum wds_reason reason, const char *format,

@@ -12,7 +12,7 @@
 enum { COUNT_BYTES = 48 };
 
 struct set {
-	const struct wds_findings *const *shards;
+	const struct wds_shard *shards;
 	size_t n;
 	struct findings *findings;
 };
@@ -35,10 +35,10 @@ static void report_reason(const struct set *set, enum wds_reason reason)
 	size_t count = 0;
 
 	for (size_t i = 0; i < set->n; i++) {
-		if (set->shards[i]->reason != reason)
+		if (set->shards[i].findings->reason != reason)
 			continue;
-		sure |= set->shards[i]->sure;
-		first = first ? first : set->shards[i];
+		sure |= set->shards[i].findings->sure;
+		first = first ? first : set->shards[i].findings;
 		count++;
 	}
 	if (!first)
@@ -63,15 +63,15 @@ static const struct wds_findings *labelled_in_split(const struct set *set,
 						    const struct wds_findings *shard)
 {
 	for (size_t i = 0; i < set->n; i++)
-		if (set->shards[i]->taken && same_split(set->shards[i], shard))
-			return set->shards[i];
+		if (set->shards[i].findings->taken && same_split(set->shards[i].findings, shard))
+			return set->shards[i].findings;
 	return NULL;
 }
 
 static bool is_any_converted(const struct set *set)
 {
 	for (size_t i = 0; i < set->n; i++)
-		if (set->shards[i]->taken)
+		if (set->shards[i].findings->taken)
 			return true;
 	return false;
 }
@@ -85,7 +85,7 @@ static void report_unlabelled_shards(const struct set *set)
 	size_t count = 0;
 
 	for (size_t i = 0; is_any && i < set->n; i++) {
-		const struct wds_findings *shard = set->shards[i], *beside;
+		const struct wds_findings *shard = set->shards[i].findings, *beside;
 
 		if (!is_unlabelled(shard) || !(beside = labelled_in_split(set, shard)))
 			continue;
@@ -108,7 +108,7 @@ static void note_unlabelled_split(const struct set *set)
 	bool taken = is_any_converted(set);
 
 	for (size_t i = 0; i < set->n; i++) {
-		const struct wds_findings *shard = set->shards[i];
+		const struct wds_findings *shard = set->shards[i].findings;
 
 		if (!is_unlabelled(shard) || !shard->split ||
 		    (taken && labelled_in_split(set, shard)) ||
@@ -129,9 +129,9 @@ static void report_skipped(const struct set *set)
 	uint64_t count = 0;
 
 	for (size_t i = 0; i < set->n; i++) {
-		if (!first && set->shards[i]->skipped)
-			first = set->shards[i];
-		count += set->shards[i]->skipped;
+		if (!first && set->shards[i].findings->skipped)
+			first = set->shards[i].findings;
+		count += set->shards[i].findings->skipped;
 	}
 	if (!first)
 		return;
@@ -149,9 +149,9 @@ static void report_several(const struct set *set)
 	uint64_t count = 0;
 
 	for (size_t i = 0; i < set->n; i++) {
-		if (!first && set->shards[i]->several)
-			first = set->shards[i];
-		count += set->shards[i]->several;
+		if (!first && set->shards[i].findings->several)
+			first = set->shards[i].findings;
+		count += set->shards[i].findings->several;
 	}
 	if (!first)
 		return;
@@ -164,37 +164,64 @@ static void report_several(const struct set *set)
 		     count, remedy);
 }
 
-/* Samples of several splits by their .json, where no shard's name says one. */
-static void say_item_splits(const struct set *set)
-{
-	const char *first = NULL, *other = NULL;
-	const struct wds_findings *shard = NULL;
+static const char *const split_sources[] = {
+	[WDS_SPLIT_OF_MEMBER] = "a member", [WDS_SPLIT_OF_JSON] = "the .json",
+	[WDS_SPLIT_OF_KEY] = "the key",
+};
 
-	for (size_t i = 0; i < set->n && !other; i++) {
-		shard = set->shards[i];
-		if (!shard->taken || !*shard->item_split)
+/* The first split that samples say, and the first that differs from it, with its shard. */
+struct split_pair {
+	const struct wds_split *first, *other;
+	const struct wds_findings *shard;
+};
+
+/* What samples say against the name of their shard counts within that shard. */
+static void find_splits(const struct set *set, struct split_pair *out)
+{
+	for (size_t i = 0; i < set->n && !out->other; i++) {
+		const struct wds_findings *shard = set->shards[i].findings;
+		const struct wds_split *items = shard->splits.items;
+
+		if (!shard->taken || shard->splits.count == 0)
 			continue;
-		if (*shard->other_split) {
-			first = shard->item_split;
-			other = shard->other_split;
-		} else if (!shard->split && first &&
-			   !split_is_same(first, strlen(first), shard->item_split,
-					  strlen(shard->item_split))) {
-			other = shard->item_split;
+		out->shard = shard;
+		if (shard->splits.count > 1) {
+			out->first = &items[0];
+			out->other = &items[1];
+		} else if (!shard->split && out->first &&
+			   !split_is_same(out->first->text, strlen(out->first->text),
+					  items->text, strlen(items->text))) {
+			out->other = items;
 		} else if (!shard->split) {
-			first = shard->item_split;
+			out->first = items;
 		}
 	}
-	if (!other)
-		return;
-	findings_add(set->findings, FINDING_CHOSEN,
-		     "'%s': the .json of a sample says the split '%s', and that of another "
-		     "one '%s': this is not used, and samples of all splits lie in one "
-		     "directory of a class; pack each split into a shard with the split in its name",
-		     filename_of(shard->label), other, first);
 }
 
-void wds_report(const struct wds_findings *const *shards, size_t n,
+static void report_splits(const struct set *set)
+{
+	struct split_pair pair = { .first = NULL };
+
+	find_splits(set, &pair);
+	if (!pair.other)
+		return;
+	if (!pair.shard->splits.used)
+		findings_add(set->findings, FINDING_CHOSEN,
+			     "'%s': %s of a sample says the split '%s', and that of another "
+			     "one '%s': this is not used, and samples of all splits lie in one "
+			     "directory of a class; pack each split into a shard with the split "
+			     "in its name", filename_of(pair.shard->label),
+			     split_sources[pair.other->source], pair.other->text,
+			     pair.first->text);
+	else if (pair.other->source == WDS_SPLIT_OF_KEY)
+		findings_add(set->findings, FINDING_CHOSEN,
+			     "'%s': the keys of the samples say their splits ('%s' and '%s'), "
+			     "which are directories; view=tree of one file shows it as it is "
+			     "stored", filename_of(pair.shard->label), pair.first->text,
+			     pair.other->text);
+}
+
+void wds_report(const struct wds_shard *shards, size_t n,
 		struct findings *findings)
 {
 	const struct set set = { shards, n, findings };
@@ -205,5 +232,5 @@ void wds_report(const struct wds_findings *const *shards, size_t n,
 	note_unlabelled_split(&set);
 	report_skipped(&set);
 	report_several(&set);
-	say_item_splits(&set);
+	report_splits(&set);
 }

@@ -13,7 +13,7 @@
 #include "samples/webdataset.h"
 
 /* Adds what leads to other classes than expected. */
-void wds_report(const struct wds_findings *const *shards, size_t n,
+void wds_report(const struct wds_shard *shards, size_t n,
 		struct findings *findings);
 
 #endif

@@ -8,8 +8,6 @@
 
 #include "base/unique.h"
 
-enum { COMPARED_MOST = 16 }; /* samples */
-
 static int rivals_by_label(const void *left, const void *right)
 {
 	const struct wds_rival_pair *a = left, *b = right;
@@ -27,37 +25,27 @@ static int rivals_by_text(const void *left, const void *right)
 }
 
 /* The .json of a sample whose label is in its .cls. */
-static int compare_json(struct wds_rivals *rivals, struct wds_window *window,
-			const struct wds_sample *sample, struct wds_label *label)
+static void compare_json(struct wds_rivals *rivals, const struct wds_sample *sample,
+			 const struct wds_label *label, const struct wds_label *json)
 {
-	const struct wds_rule rule = { WDS_LABEL_JSON, "json", NULL, ".json" };
-	struct wds_label other;
-	const char *why;
-	int err;
-
-	if (rivals->compared == COMPARED_MOST || !wds_label_member(&rule, sample))
-		return 0;
-	rivals->compared++;
-	err = wds_label_read(window, &rule, sample, &other, &why);
-	if (err && err != -EBADMSG)
-		return err;
-	memcpy(label->split, other.split, sizeof(label->split));
-	if (!err && other.kind == WDS_NUMBER && label->kind == WDS_NUMBER &&
-	    other.number != label->number && !*rivals->differs)
+	if (json->kind == WDS_NUMBER && label->kind == WDS_NUMBER &&
+	    json->number != label->number && !*rivals->differs)
 		snprintf(rivals->differs, sizeof(rivals->differs), "%.*s",
 			 sample->key_length < 60 ? (int)sample->key_length : 60, sample->key);
-	return 0;
 }
 
-int wds_rivals_add(struct wds_rivals *rivals, struct wds_window *window,
-		   const struct wds_rule *rule, const struct wds_sample *sample,
-		   struct wds_label *label)
+int wds_rivals_add(struct wds_rivals *rivals, const struct wds_rule *rule,
+		   const struct wds_sample *sample, const struct wds_label *label,
+		   const struct wds_label *json)
 {
 	const struct wds_rival_pair pair = { label->number, label->rival_hash };
 	size_t n = rivals->pairs.count;
 
-	if (rule->kind == WDS_LABEL_NUMBER)
-		return compare_json(rivals, window, sample, label);
+	if (rule->kind == WDS_LABEL_NUMBER) {
+		if (json)
+			compare_json(rivals, sample, label, json);
+		return 0;
+	}
 	if (!*rivals->item)
 		memcpy(rivals->item, label->rival, sizeof(rivals->item));
 	if (label->kind != WDS_NUMBER || !pair.text || strcmp(label->rival, rivals->item) != 0 ||

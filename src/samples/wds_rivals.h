@@ -19,20 +19,19 @@ struct wds_rival_pair {
 };
 
 struct wds_rivals {
-	char item[WDS_SPLIT_BYTES]; /* of the .json, "label2"; "": there is none */
+	char item[WDS_ITEM_BYTES]; /* of the .json, "label2"; "": there is none */
 	VEC(struct wds_rival_pair) pairs;
 	size_t compact_at;          /* of pairs */
-	unsigned compared;          /* samples whose .cls was compared with their .json */
 	char differs[64];           /* the key of the first where the two differ */
 };
 
 /*
- * Notes a sample's label, which was read by that rule; of the first samples, what a .json
- * says beside a .cls, of which label->split is filled in. 0 or a negative errno.
+ * Notes a sample's label, which was read by that rule, and the one that its .json says
+ * beside a .cls (NULL: it was not read). 0 or -ENOMEM.
  */
-int wds_rivals_add(struct wds_rivals *rivals, struct wds_window *window,
-		   const struct wds_rule *rule, const struct wds_sample *sample,
-		   struct wds_label *label);
+int wds_rivals_add(struct wds_rivals *rivals, const struct wds_rule *rule,
+		   const struct wds_sample *sample, const struct wds_label *label,
+		   const struct wds_label *json);
 
 void wds_rivals_report(struct wds_rivals *rivals, struct findings *findings);
 void wds_rivals_free(struct wds_rivals *rivals);

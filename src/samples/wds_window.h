@@ -21,6 +21,7 @@
 struct wds_key {
 	char name[40];
 	bool split, rival; /* it may say the split, or be another label */
+	bool sure;         /* words there are splits */
 };
 
 enum {

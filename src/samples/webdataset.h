@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "format/format.h"
 #include "samples/wds_labels.h"
+#include "samples/wds_splits.h"
 
 /* Why labels of a shard are not used. */
 enum wds_reason {
@@ -50,8 +51,13 @@ struct wds_findings {
 	char first_several[64]; /* its key, */
 	char images[64];        /* ".jpg, .seg.png", */
 	bool one_is_plain;      /* and whether sidecars=hide leaves one of them */
-	char item_split[WDS_SPLIT_BYTES]; /* of the first sample whose .json says one, */
-	char other_split[WDS_SPLIT_BYTES]; /* and of the first that differs from it */
+	struct wds_splits splits; /* that its samples say; wds_splits_free */
+};
+
+/* A source: what its scan has left, and what it is as a shard. */
+struct wds_shard {
+	const struct scan *scan;
+	struct wds_findings *findings;
 };
 
 struct webdataset_config {

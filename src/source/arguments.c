@@ -215,17 +215,9 @@ uint32_t arguments_count(const struct arguments *arguments)
 
 char *arguments_path(const struct arguments *arguments, uint32_t i)
 {
-	size_t low = 0, high = arguments->items.count;
-	const struct argument *item;
+	const struct argument *items = arguments->items.items;
+	const struct argument *item =
+		&items[vec_find_last(&arguments->items, items[middle].before <= i)];
 
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (arguments->items.items[middle].before <= i)
-			low = middle;
-		else
-			high = middle;
-	}
-	item = &arguments->items.items[low];
 	return item->brace ? brace_word(item->brace, i - item->before) : strdup(item->text);
 }

@@ -199,17 +199,7 @@ static uint64_t chunk_end(const struct decoded *d, uint64_t number)
 /* The chunk that holds a byte that was decoded. */
 static uint64_t find_chunk(const struct decoded *d, uint64_t at)
 {
-	uint64_t low = 0, high = d->chunks.count;
-
-	while (high - low > 1) {
-		uint64_t middle = low + (high - low) / 2;
-
-		if (d->chunks.items[middle].start <= at)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return vec_find_last(&d->chunks, d->chunks.items[middle].start <= at);
 }
 
 /* The bytes of a chunk that was decoded: NULL, and *err. */

@@ -81,7 +81,7 @@ static int pass_padding(struct gzip_points *gzip, struct error *e)
 					stream_buffer_position(&gzip->stored);
 			break;
 		}
-		stream_buffer_take(&gzip->stored, gzip->stored.left);
+		stream_buffer_consume(&gzip->stored, gzip->stored.left);
 		more = stream_buffer_fill(&gzip->stored, e);
 	}
 	gzip->ended = true;
@@ -180,7 +180,7 @@ static int inflate_block(struct gzip_points *gzip, struct stream_chunk *out, str
 	status = inflate(&gzip->z, Z_BLOCK);
 	if (gzip->z.avail_in < gzip->stored.left)
 		gzip->last_byte = gzip->z.next_in[-1];
-	stream_buffer_take(&gzip->stored, gzip->stored.left - gzip->z.avail_in);
+	stream_buffer_consume(&gzip->stored, gzip->stored.left - gzip->z.avail_in);
 	got = room - gzip->z.avail_out;
 	out->bytes.count += got;
 	gzip->member_out += got;

@@ -92,7 +92,7 @@ static int take_word(struct lz4_blocks *lz4, uint32_t *out, struct error *e)
 	if (err)
 		return err;
 	*out = (uint32_t)little_endian(lz4->stored.next, WORD);
-	stream_buffer_take(&lz4->stored, WORD);
+	stream_buffer_consume(&lz4->stored, WORD);
 	return 0;
 }
 
@@ -105,7 +105,7 @@ static int pass_bytes(struct lz4_blocks *lz4, uint64_t n, struct error *e)
 
 		if (err)
 			return err;
-		stream_buffer_take(&lz4->stored, step);
+		stream_buffer_consume(&lz4->stored, step);
 		n -= step;
 	}
 	return 0;
@@ -139,7 +139,7 @@ static int parse_frame(struct lz4_blocks *lz4, struct error *e)
 		return refuse_linked(lz4, e);
 	lz4->block_most = (size_t)1 << (8 + 2 * code);
 	XXH32_reset(lz4->sum, 0);
-	stream_buffer_take(&lz4->stored, length);
+	stream_buffer_consume(&lz4->stored, length);
 	lz4->in_frame = true;
 	return 0;
 }
@@ -200,7 +200,7 @@ static int read_stored_block(struct lz4_blocks *lz4, size_t n, struct error *e)
 			step = lz4->stored.left;
 		memcpy(lz4->block.items + lz4->block.count, lz4->stored.next, step);
 		lz4->block.count += step;
-		stream_buffer_take(&lz4->stored, step);
+		stream_buffer_consume(&lz4->stored, step);
 	}
 	return 0;
 }

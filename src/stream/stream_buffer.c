@@ -28,7 +28,7 @@ int stream_buffer_need(struct stream_buffer *buffer, size_t n, struct error *e)
 	return more;
 }
 
-void stream_buffer_take(struct stream_buffer *buffer, size_t n)
+void stream_buffer_consume(struct stream_buffer *buffer, size_t n)
 {
 	buffer->next += n;
 	buffer->left -= n;

@@ -22,7 +22,7 @@ int stream_buffer_fill(struct stream_buffer *buffer, struct error *e);
 /* The same until `n` bytes are left, STREAM_BUFFER at most; 0: the window ends before. */
 int stream_buffer_need(struct stream_buffer *buffer, size_t n, struct error *e);
 
-void stream_buffer_take(struct stream_buffer *buffer, size_t n);
+void stream_buffer_consume(struct stream_buffer *buffer, size_t n);
 
 /* The next byte, in the window and in the source. */
 uint64_t stream_buffer_position(const struct stream_buffer *buffer);

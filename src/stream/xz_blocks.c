@@ -75,7 +75,7 @@ static int pass_stream_padding(struct xz_blocks *xz, struct error *e)
 
 	while ((more = stream_buffer_need(&xz->stored, PADDING, e)) > 0 &&
 	       all_zero(xz->stored.next, PADDING))
-		stream_buffer_take(&xz->stored, PADDING);
+		stream_buffer_consume(&xz->stored, PADDING);
 	if (more == 0 && xz->stored.left)
 		return xz_damaged(xz, "there is no xz stream",
 				  stream_buffer_in_source(&xz->stored), e);
@@ -97,7 +97,7 @@ static int begin_stream(struct xz_blocks *xz, struct error *e)
 		return more;
 	if (lzma_stream_header_decode(&xz->flags, xz->stored.next) != LZMA_OK)
 		return xz_damaged(xz, "there is no xz stream", at, e);
-	stream_buffer_take(&xz->stored, LZMA_STREAM_HEADER_SIZE);
+	stream_buffer_consume(&xz->stored, LZMA_STREAM_HEADER_SIZE);
 	xz->index = lzma_index_hash_init(xz->index, NULL);
 	xz->started = true;
 	return xz->index ? 1 : stream_no_memory(xz->stored.input, e);
@@ -117,7 +117,7 @@ static int check_index(struct xz_blocks *xz, struct error *e)
 			return err;
 		status = lzma_index_hash_decode(xz->index, xz->stored.next, &used,
 						xz->stored.left);
-		stream_buffer_take(&xz->stored, used);
+		stream_buffer_consume(&xz->stored, used);
 	}
 	return status == LZMA_STREAM_END ? 0 :
 					   xz_damaged(xz, "the index is not right", at, e);
@@ -138,7 +138,7 @@ static int end_stream(struct xz_blocks *xz, struct error *e)
 	    footer.backward_size != lzma_index_hash_size(xz->index))
 		return xz_damaged(xz, "the footer of an xz stream is not right",
 				  stream_buffer_in_source(&xz->stored), e);
-	stream_buffer_take(&xz->stored, LZMA_STREAM_HEADER_SIZE);
+	stream_buffer_consume(&xz->stored, LZMA_STREAM_HEADER_SIZE);
 	lzma_index_hash_end(xz->index, NULL);
 	xz->index = NULL;
 	return 0;
@@ -171,7 +171,7 @@ static int decode_block(struct xz_blocks *xz, struct stream_chunk *out, struct e
 		xz->z.next_out = out->bytes.items + out->bytes.count;
 		xz->z.avail_out = out->bytes.room - out->bytes.count;
 		status = lzma_code(&xz->z, LZMA_RUN);
-		stream_buffer_take(&xz->stored, xz->stored.left - xz->z.avail_in);
+		stream_buffer_consume(&xz->stored, xz->stored.left - xz->z.avail_in);
 		out->bytes.count = out->bytes.room - xz->z.avail_out;
 	}
 	return status == LZMA_STREAM_END ? 0 : refuse_block(xz, status, out->stored_at, e);
@@ -195,7 +195,7 @@ static int begin_block(struct xz_blocks *xz, lzma_block *block, struct stream_ch
 		return err;
 	if (lzma_block_header_decode(block, NULL, xz->stored.next) != LZMA_OK)
 		return refuse_block(xz, LZMA_DATA_ERROR, out->stored_at, e);
-	stream_buffer_take(&xz->stored, block->header_size);
+	stream_buffer_consume(&xz->stored, block->header_size);
 	if (block->uncompressed_size != LZMA_VLI_UNKNOWN &&
 	    block->uncompressed_size > STREAM_CHUNK_MOST)
 		err = stream_cannot_enter(xz->stored.input, &stream_xz, out->stored_at, e);

@@ -118,7 +118,7 @@ static int decode_piece(struct zstd_frames *zstd, struct stream_chunk *out, uint
 	status = ZSTD_decompressStream(zstd->z, &to, &in);
 	if (ZSTD_isError(status))
 		return refuse_frame(zstd, status, frame, e);
-	stream_buffer_take(&zstd->stored, in.pos);
+	stream_buffer_consume(&zstd->stored, in.pos);
 	out->bytes.count = to.pos;
 	return status == 0;
 }

@@ -43,6 +43,7 @@ void view_free(struct view *view)
 	vec_free(&view->arrays);
 	vec_free(&view->labels);
 	vec_free(&view->key_names);
+	spellings_free(&view->spellings);
 	arena_free(&view->arena);
 	free(view->map_used);
 	free(view);
@@ -197,7 +198,7 @@ static const char *key_class(const struct map_key *key)
 	return key->item->class_name;
 }
 
-const char *view_class_text(const struct array *array, const struct row *row)
+static const char *stored_class_text(const struct array *array, const struct row *row)
 {
 	if (!array->source && !row->key)
 		return NULL;
@@ -208,8 +209,32 @@ const char *view_class_text(const struct array *array, const struct row *row)
 	return row->key && !array->numbered ? key_class(row->key) : NULL;
 }
 
+const char *view_class_text(const struct array *array, const struct row *row)
+{
+	const char *text = stored_class_text(array, row);
+
+	const struct spelling *spelling =
+		text && array->spellings ? spellings_get(array->spellings, text) : NULL;
+
+	return spelling ? spelling->class : text;
+}
+
+/* Of a text that is one of the labels that are numbers. */
+static bool get_spelled_label(const struct array *array, const struct row *row,
+			      int64_t *label)
+{
+	const char *text = array->spellings ? stored_class_text(array, row) : NULL;
+	const struct spelling *spelling = text ? spellings_get(array->spellings, text) : NULL;
+
+	if (spelling)
+		*label = spelling->number;
+	return spelling && !spelling->class;
+}
+
 bool view_label(const struct array *array, const struct row *row, int64_t *label)
 {
+	if (get_spelled_label(array, row, label))
+		return *label >= 0 || array->below_zero;
 	if (array->numbered)
 		*label = row->sample->label;
 	else if (row->key && !row->key->item->class_name)
@@ -434,6 +459,8 @@ int view_seal(struct view *view, struct error *e)
 	if (choose_forms(view) < 0 || view_collect_classes(view) < 0)
 		return error_no_memory(e, NULL);
 	view_drop_fractions(view);
+	if (view_join_spellings(view) < 0)
+		return error_no_memory(e, NULL);
 	err = view_compare_maps(view, e);
 	if (!err)
 		err = view_name_classes(view, e);

@@ -141,6 +141,66 @@ void view_drop_fractions(struct view *view)
 	}
 }
 
+/* Puts each text, and number, of an array into its class. */
+static int respell(struct array *array, const struct spellings *spellings)
+{
+	size_t kept = 0;
+	int err = 0;
+
+	array->spellings = spellings;
+	for (size_t i = 0; i < array->texts.count && !err; i++) {
+		const char *text = array->texts.items[i];
+		const struct spelling *spelling = spellings_get(spellings, text);
+
+		if (!spelling || spelling->class)
+			array->texts.items[kept++] = spelling ? spelling->class : text;
+		else
+			err = vec_push(&array->labels, spelling->number);
+	}
+	array->texts.count = sort_texts(array->texts.items, kept);
+	array->labels.count = sort_labels(array->labels.items, array->labels.count);
+	return err;
+}
+
+/* The texts of all arrays, and the numbers. */
+static int find_spellings(struct view *view)
+{
+	VEC(const char *) texts = VEC_INIT;
+	VEC(int64_t) labels = VEC_INIT;
+	int err = 0;
+
+	for (size_t i = 0; i < view->arrays.count && !err; i++) {
+		const struct array *array = &view->arrays.items[i];
+
+		for (size_t k = 0; k < array->texts.count && !err; k++)
+			err = vec_push(&texts, array->texts.items[k]);
+		for (size_t k = 0; k < array->labels.count && !err; k++)
+			err = vec_push(&labels, array->labels.items[k]);
+	}
+	texts.count = sort_texts(texts.items, texts.count);
+	labels.count = sort_labels(labels.items, labels.count);
+	if (!err)
+		err = spellings_find(texts.items, texts.count,
+				     (struct number_labels){ labels.items, labels.count },
+				     &view->arena, &view->spellings);
+	vec_free(&texts);
+	vec_free(&labels);
+	return err;
+}
+
+int view_join_spellings(struct view *view)
+{
+	char text[SPELLINGS_TEXT_BYTES];
+	int err = find_spellings(view);
+
+	for (size_t i = 0; i < view->arrays.count && view->spellings.items.count && !err; i++)
+		err = respell(&view->arrays.items[i], &view->spellings);
+	if (!err && spellings_describe(&view->spellings, text))
+		findings_add(view->config.findings, FINDING_CHOSEN,
+			     "%s; -o view=tree leaves labels alone", text);
+	return err;
+}
+
 static int refuse_long(const struct array *array, const char *text, struct error *e)
 {
 	return error_set(e, ERROR_DATASET, EBADMSG,

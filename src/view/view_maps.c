@@ -135,13 +135,14 @@ static bool contradicts(const struct name_map_item *item, const struct array *ar
 			const struct row *row)
 {
 	const char *text = view_class_text(array, row);
+	int64_t label;
 
 	if (item->class_name && text)
 		return strcmp(item->class_name, text) != 0 && array->texts.count &&
 		       bsearch(&item->class_name, array->texts.items, array->texts.count,
 			       sizeof(text), view_compare_texts);
 	return !item->class_name && !text && array->numbered && item->label >= 0 &&
-	       row->sample->label >= 0 && item->label != row->sample->label;
+	       view_label(array, row, &label) && label >= 0 && item->label != label;
 }
 
 static int refuse_label(const struct view_map *map, const struct name_map_item *item,

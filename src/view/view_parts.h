@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
+#include "labels/spellings.h"
 #include "view/view.h"
 
 enum { VIEW_COMPONENT_BYTES = 255 }; /* of a path, at most */
@@ -67,6 +68,7 @@ struct array {
 	uint64_t unusable;  /* rows whose name can be no file's */
 	VEC(int64_t) labels;          /* numbers; once sealed: each once, in order */
 	VEC(const char *) texts;      /* classes that are no numbers; the same */
+	const struct spellings *spellings; /* of all arrays; NULL: not looked for yet */
 	VEC(struct label_name) names; /* of all labels, in order; none: they are numbers */
 	enum names_from names_from;
 	VEC(struct map_key) keys;     /* one a row, or none */
@@ -81,6 +83,7 @@ struct view {
 	struct arena arena; /* the texts of arrays */
 	VEC(struct array) arrays; /* once sealed: each once, in order */
 	VEC(int64_t) labels; /* once sealed: of all arrays in classes, each once, in order */
+	struct spellings spellings;
 	VEC(struct label_name) key_names; /* what the keys of maps say of labels */
 	size_t classes;      /* directories, and how many of them have a name */
 	size_t named_classes;
@@ -134,6 +137,9 @@ int view_collect_classes(struct view *view);
 
 /* Texts that are numbers, of which some are fractions, are no classes. */
 void view_drop_fractions(struct view *view);
+
+/* Texts of one number in several spellings are one class. 0 or -ENOMEM. */
+int view_join_spellings(struct view *view);
 
 /* Gives all of them names: 0, -ENOMEM, or -EBADMSG and a sentence. */
 int view_name_classes(struct view *view, struct error *e);

@@ -38,3 +38,19 @@ void run_end(struct run *run)
 	samples_free(run->samples);
 	source_close(run->source);
 }
+
+char *run_list_entries(const struct run *run, void (*print)(FILE *out, const struct run *run,
+						       const struct entry *entry))
+{
+	char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+
+	assert_non_null(out);
+	for (size_t i = 0; i < entries_count(run->entries); i++) {
+		print(out, run, entries_get(run->entries, i));
+		fputc('\n', out);
+	}
+	fclose(out);
+	return text;
+}

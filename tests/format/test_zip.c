@@ -72,27 +72,14 @@ static const char *kind_letter(enum entry_kind kind)
 	return kind == ENTRY_DIRECTORY ? "d" : kind == ENTRY_SYMLINK ? "l" : "f";
 }
 
-/* A line an entry: kind, mode, path, and what it holds. */
-static char *listing(const struct run *run)
+/* Kind, mode, path, and what it holds. */
+static void print_entry(FILE *out, const struct run *run, const struct entry *entry)
 {
-	char *text = NULL;
-	size_t n;
-	FILE *out = open_memstream(&text, &n);
-
-	assert_non_null(out);
-	for (size_t i = 0; i < entries_count(run->entries); i++) {
-		const struct entry *entry = entries_get(run->entries, i);
-
-		fprintf(out, "%s%o %s", kind_letter(entry->kind), entry->mode,
-			entry->path);
-		if (entry->kind == ENTRY_SYMLINK)
-			fprintf(out, " -> %.12s", entry->target);
-		else
-			print_contents(out, run, entry);
-		fputc('\n', out);
-	}
-	fclose(out);
-	return text;
+	fprintf(out, "%s%o %s", kind_letter(entry->kind), entry->mode, entry->path);
+	if (entry->kind == ENTRY_SYMLINK)
+		fprintf(out, " -> %.12s", entry->target);
+	else
+		print_contents(out, run, entry);
 }
 
 static void scan_with(struct run *run, const char *name, struct format_options *options)
@@ -132,7 +119,7 @@ static void test_sound(void **state)
 	scan_with(&run, sound[unit_row(state)], NULL);
 	assert_string_equal(run.e.text, "");
 	assert_int_equal(run.err, 0);
-	got = listing(&run);
+	got = run_list_entries(&run, print_entry);
 	assert_string_equal(got, "f644 a first\nf644 d/b second secon\n");
 	free(got);
 	run_end(&run);
@@ -221,7 +208,7 @@ static void list_odd(const struct odd *row)
 
 	scan_with(&run, row->name, row->encoding ? &options : NULL);
 	assert_string_equal(run.e.text, "");
-	got = listing(&run);
+	got = run_list_entries(&run, print_entry);
 	assert_true(strncmp(got, row->entries, strlen(row->entries)) == 0);
 	free(got);
 	said = told(&run.findings);
@@ -289,7 +276,7 @@ static void test_flipped_bytes(void **state)
 	free(bytes);
 	scan_with(&run, "flipped", NULL);
 	assert_int_equal(run.err, 0);
-	got = listing(&run);
+	got = run_list_entries(&run, print_entry);
 	assert_string_equal(got, "f644 a first\nf644 d/b damaged\n");
 	free(got);
 	run_end(&run);

@@ -22,7 +22,8 @@ import h5py
 import numpy as np
 
 import laws_maps  # noqa: F401
-from laws_kit import CASES, case, fixture, jpeg, tar
+import laws_webdataset  # noqa: F401
+from laws_kit import CASES, SPELLED, case, fixture, jpeg
 
 LAWS = ("mixed", "shifted", "remedy", "same")
 FORMATS = ("hdf5", "arrow", "webdataset", "maps", "saved")
@@ -82,7 +83,8 @@ for NAME, VALUES in {"train_mask": np.array([1, 1, 0], "u1"), "usage": [b"a", b"
             f["images"], f["labels"], f[name] = pixels(3), [0, 1, 0], values
 
 
-for NAME in ("train_ids", "split/train", "indices/train", "trn_rows", "train", "dev_idx"):
+for NAME in ("train_ids", "split/train", "indices/train", "trn_rows", "train", "dev_idx",
+             "splits/0/train", "fold_0/train", "cv/splits/train_idx/0", "train_idx_0"):
     SPLIT = next(word for word in ("train", "trn", "dev") if word in NAME)
 
     @case("hdf5", "mixed", f"lists-{NAME.replace('/', '-')}",
@@ -92,6 +94,27 @@ for NAME in ("train_ids", "split/train", "indices/train", "trn_rows", "train", "
             rows(f, "images", 3)
             f["labels"] = [0, 1, 0]
             f[name], f[name.replace(split, "test")] = [0, 1], [2]
+
+
+for NAME in ("splits/0/train", "fold0/train_idx", "train_idx_0"):
+    @case("hdf5", "mixed", f"folds-{NAME.replace('/', '-')}", "0:2 1:1",
+          f"'{NAME.replace('train', 'test')}' and '{NAME.replace('0', '1').replace('train', 'test')}' "
+          "list rows of one split")
+    def lists_of_folds(name=NAME):
+        with h5py.File("a.h5", "w") as f:
+            rows(f, "images", 3)
+            f["labels"] = [0, 1, 0]
+            for fold in "01":
+                of = name.replace("0", fold)
+                f[of], f[of.replace("train", "test")] = [0, 1], [2]
+
+
+@case("hdf5", "mixed", "lists-beside-images-of-a-fold", "fold_0/test/0:1 fold_0/train/0:1 fold_0/train/1:1")
+def lists_beside_images():
+    with h5py.File("a.h5", "w") as f:
+        group = f.create_group("fold_0")
+        rows(group, "images", 3)
+        group["labels"], group["train"], group["test"] = [0, 1, 0], [0, 1], [2]
 
 
 @case("hdf5", "mixed", "list-of-names", "-", "'train_keys' may list the rows of a split")
@@ -268,6 +291,20 @@ def long_bytes():
         f["labels"] = [0, 1]
 
 
+for KIND, (*TEXTS, SHOWN, TOLD) in SPELLED.items():
+    @case("hdf5", "same", f"spelled-{KIND}", SHOWN, TOLD)
+    def h5_spelled(texts=tuple(TEXTS)):
+        with h5py.File("a.h5", "w") as f:
+            f["images"], f["labels"] = pixels(3), np.array(texts)
+
+
+@case("hdf5", "same", "spelled-in-splits", "test/1:2 train/1:1 train/2:1", "'1.0' is the number 1")
+def h5_spelled_in_splits():
+    with h5py.File("a.h5", "w") as f:
+        f["train/images"], f["test/images"] = pixels(2), pixels(2)
+        f["train/labels"], f["test/labels"] = np.array([b"1", b"2"]), np.array([b"1.0", b"1"])
+
+
 for KIND, HERE in {"nan": [0., np.nan, 1.], "empty": [b"0", b"", b"1"], "below-0": [0, -1, 1],
                    "text-nan": [b"0", b"NaN", b"1"], "row-of-0": [[1, 0], [0, 0], [0, 1]]}.items():
     @case("hdf5", "same", f"none-{KIND}", ".:1 0:1 1:1", "in '/' 1 of 3 files have no label")
@@ -372,131 +409,6 @@ ARROW = {".:1 0:1 1:1 2:2": ("int8", "uint8", "int16", "half", "float", "double"
 for SHOWN, KINDS in ARROW.items():
     for KIND in KINDS:
         case("arrow", "same", KIND, SHOWN)(lambda kind=KIND: fixture(f"label-{kind}.arrow"))
-
-
-# ---- WebDataset ----
-
-@case("webdataset", "mixed", "files", "test/0:1 test/1:1 train/0:1 train/1:1",
-      sources="x-train-0.tar x-test-0.tar", options="sidecars=hide")
-def wds_files():
-    for split in ("train", "test"):
-        tar(f"x-{split}-0.tar", [(f"{i}.{end}", body) for i in range(2)
-                                for end, body in (("cls", b"%d" % i), ("jpg", jpeg(i)))])
-
-
-@case("webdataset", "mixed", "one-file-of-no-split", ".:1 0:1 train/0:1",
-      "says no split, as that of 'x-train-0.tar' says 'train'",
-      sources="x-train-0.tar y-0.tar z-test-0.tar", options="sidecars=hide")
-def wds_stray():
-    for i, name in enumerate(("x-train-0.tar", "y-0.tar", "z-test-0.tar")):
-        members = [(f"{i}.cls", b"0"), (f"{i}.jpg", jpeg(i))]
-        tar(name, members if i < 2 else [("LICENSE", b"")])
-
-
-for KIND, ITEM, NAMES in (("one-shard", "split", ("a.tar", "a.tar")),
-                          ("shards", "subset", ("a.tar", "b.tar"))):
-    @case("webdataset", "mixed", f"split-item-{KIND}", "0:2",
-          "the .json of a sample says the split 'test', and that of another one 'train'",
-          sources=" ".join(sorted(set(NAMES))), options="sidecars=hide")
-    def wds_split_item(item=ITEM, names=NAMES):
-        said = [[(f"{i}.jpg", jpeg(i)), (f"{i}.json", json.dumps({"label": 0, item: s}).encode())]
-                for i, s in enumerate(("train", "test"))]
-        for name in set(names):
-            tar(name, sum((x for x, n in zip(said, names) if n == name), []))
-
-
-for KIND, VALUES in {"is_train": (True, False), "usage": ("a", "b"), "split": (0, 1)}.items():
-    @case("webdataset", "mixed", f"split-item-{KIND}", "0:2",
-          f"the .json of a sample says the split '{KIND}: ", options="sidecars=hide")
-    def wds_split_flag(item=KIND, values=VALUES):
-        tar("a.tar", [(f"{i}.{end}", body) for i in range(2) for end, body in
-                      (("jpg", jpeg(i)),
-                       ("json", json.dumps({"label": 0, item: values[i]}).encode()))])
-
-
-for KIND, FIRST, ITEMS in (("cls", {"cls": b"0"}, {}), ("nested", {}, {"label": 0})):
-    @case("webdataset", "mixed", f"split-item-beside-{KIND}", "0:4",
-          "the .json of a sample says the split 'test'")
-    def wds_split_beside(first=FIRST, items=ITEMS):
-        tar("a.tar", [(f"{i}.{end}", body) for i, split in enumerate(("train", "test"))
-                      for end, body in [("jpg", jpeg(i)), *first.items(), ("json", json.dumps(
-                          {**items, "meta": {"split": split}}).encode())]])
-
-
-@case("webdataset", "mixed", "split-item-of-one", "0:2", options="sidecars=hide")
-def wds_split_of_one():
-    tar("a.tar", [(f"{i}.{end}", body) for i in range(2) for end, body in
-                  (("jpg", jpeg(i)), ("json", b'{"label": 0, "split": "train"}'))])
-
-
-@case("webdataset", "shifted", "numbers-and-names", "0:1 cat:1",
-      "one class may be two directories", sources="a.tar b.tar", options="sidecars=hide")
-def wds_numbers_and_names():
-    tar("a.tar", [("0.cls", b"0"), ("0.jpg", jpeg(0))])
-    tar("b.tar", [("1.jpg", jpeg(1)), ("1.json", b'{"label": "cat"}')])
-
-
-@case("webdataset", "shifted", "from-1", "1:1 2:1", "the 2 labels are not 0 to 1",
-      options="sidecars=hide")
-def wds_from_1():
-    tar("a.tar", [(f"{i}.{end}", body) for i in (1, 2)
-                  for end, body in (("cls", b"%d" % i), ("jpg", jpeg(i)))])
-
-
-for KIND, ITEMS, TOLD in (
-        ("label2", ({"label2": 5}, {"label2": 5}), "'label2' of the .json could be the label, too"),
-        ("class_name", ({"class_name": "a"}, {"class_name": "b"}), "labels=class_name takes it"),
-        ("contradiction", ({"class_name": "a"}, {"class_name": "a"}), "one of the two is wrong")):
-    @case("webdataset", "remedy", f"rival-{KIND}", "0:1 1:1", TOLD, options="sidecars=hide")
-    def wds_rival(items=ITEMS):
-        tar("a.tar", [(f"{i}.{end}", body) for i in range(2) for end, body in
-                      (("jpg", jpeg(i)), ("json", json.dumps({"label": i, **items[i]}).encode()))])
-
-
-@case("webdataset", "remedy", "cls-and-json", "0:1 1:1",
-      "the label in the .json of sample '0' is another one", options="sidecars=hide")
-def wds_cls_and_json():
-    tar("a.tar", [(f"{i}.{end}", body) for i in range(2) for end, body in
-                  (("cls", b"%d" % i), ("jpg", jpeg(i)), ("json", b'{"label": %d}' % (1 - i)))])
-
-
-@case("webdataset", "remedy", "hint", ".:4", "labels=species_id.cls")
-def wds_hint():
-    tar("a.tar", [(f"{i}.{end}", body) for i in range(2)
-                  for end, body in (("jpg", jpeg(i)), ("species_id.cls", b"%d" % i))])
-
-
-@case("webdataset", "shifted", "fractions-in-words", ".:2", "holds fractions", options="sidecars=hide")
-def wds_fractions():
-    tar("a.tar", [(f"{i}.{end}", body) for i in range(2) for end, body in
-                  (("jpg", jpeg(i)), ("json", b'{"label": "%d.5"}' % i))])
-
-
-for KIND, BODY in {"below-0": b"-1", "empty": b"", "nan": b"nan"}.items():
-    @case("webdataset", "same", f"none-{KIND}", ".:1 0:1 1:1" if KIND == "below-0" else
-          ".:2 0:1 1:1", "1 of 3 files have no label" if KIND == "below-0" else "1 such labels",
-          options="sidecars=hide")
-    def wds_none(body=BODY):
-        tar("a.tar", [(f"{i}.{end}", content) for i, label in enumerate((b"0", b"1", body))
-                      for end, content in (("jpg", jpeg(i)), ("cls", label))])
-
-
-def wds_same(members):
-    def write():
-        tar("a.tar", [member for i, n in enumerate((0, 1, 1)) for member in
-                      ((f"{i}.jpg", jpeg(i)), (f"{i}.{members[0]}", members[1](n)))])
-    return write
-
-
-for KIND, MEMBERS in {
-        "cls": ("cls", lambda n: b"%d" % n), "cls-float": ("cls", lambda n: b"%d.0" % n),
-        "json-hot": ("json", lambda n: b'{"label": [%d, %d]}' % (n == 0, n)), "cls-line": ("cls", lambda n: b"%d\n" % n),
-        "json": ("json", lambda n: json.dumps({"label": n}).encode()),
-        "json-float": ("json", lambda n: json.dumps({"label": float(n)}).encode()),
-        "json-bool": ("json", lambda n: json.dumps({"label": bool(n)}).encode()),
-        "json-text": ("json", lambda n: json.dumps({"label": str(n)}).encode()),
-        "json-alone": ("json", lambda n: b"%d" % n)}.items():
-    case("webdataset", "same", KIND, "0:1 1:2", options="sidecars=hide")(wds_same(MEMBERS))
 
 
 # ---- Directories that save_to_disk() wrote ----

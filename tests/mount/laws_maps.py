@@ -130,6 +130,12 @@ for KIND, LABEL_TEXTS in {"empty": ("0", "1", "", ""), "nan": ("0", "1", "nan", 
         map_of("m.csv", ("file,label\n" + "".join(f"{i}.jpg,{t}\n" for i, t in enumerate(texts))).encode())
 
 
+@case("maps", "same", "spelled-decimal", "1:2 cat:1", "'1.0' is the number 1", "names=m.csv")
+def maps_spelled():
+    flat(3)
+    map_of("m.csv", b"file,label\n0.jpg,1\n1.jpg,1.0\n2.jpg,cat\n")
+
+
 @case("maps", "same", "none-null", ".:1 0:1 1:1", "1 of its 3 names have no label", "names=m.json")
 def maps_null():
     flat(3)

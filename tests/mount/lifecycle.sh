@@ -91,6 +91,21 @@ foreground() {
 	umount_ok "$mnt" "-f: umount from outside ends it"
 }
 
+# What a mount in the foreground finds while it makes its index is told once, there.
+foreground_findings() {
+	local log=$work/findings.log
+	(cd "$work" && printf 'one' >0.jpg && tar -cf inner.tar 0.jpg && tar -cf "$work/outer.tar" inner.tar)
+	printf 'none.jpg 0\n' >"$work/none.map"
+	watch_mount "$mnt"
+	"$granaryfs" -f -o "index=off,names=$work/none.map" "$work/outer.tar" "$mnt" 2>"$log" &
+	started+=($!)
+	check "-f: findings: mounted" wait_until 30 is_mounted "$mnt"
+	is "$(grep -c 'no file here has one of its 1 names' "$log")" 1 "-f: a warning is told once" ||
+		diag "$(cat "$log")"
+	is "$(grep -c 'an archive inside' "$log")" 1 "-f: so is what is usual" || diag "$(cat "$log")"
+	left "-f: findings"
+}
+
 # A lock that it is started under is held for as long as it runs, and what it was given
 # as its standard streams stays that.
 foreground_descriptors() {
@@ -514,6 +529,7 @@ status_of_parent
 holds_nothing
 keeps_no_lock
 foreground
+foreground_findings
 foreground_descriptors
 unexpected_signals
 signals

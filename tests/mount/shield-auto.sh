@@ -208,21 +208,14 @@ mounted_in_it() {
 }
 
 peers() {
-	local top=$work/shared mnt=$work/shared/mnt
-	mkdir -p "$top"
-	mount -t tmpfs none "$top"
-	at_exit umount "$top"
-	mount --make-shared "$top"
-	mkdir "$mnt" "$work/peer"
-	mount --bind "$top" "$work/peer"
-	at_exit umount "$work/peer"
+	local mnt
+	shared_mount
 	begin "shared"
 	reads terminal
 	comes "shared"
-	is "$(mount_lines "$work/peer/mnt" | awk '{ print $3 }')" overlay "shared: so is the peer"
+	peer_shielded
 	reader_ends "shared"
-	left "shared"
-	check "shared: the peer's is gone" not_mounted "$work/peer/mnt"
+	peer_left
 }
 
 for_a_user() {

@@ -32,20 +32,12 @@ several() {
 	check "several: no process" wait_until 20 no_daemon "$other"
 }
 
-# As where systemd makes all mounts shared: what is mounted appears in each peer.
 shared() {
-	local top=$work/shared mnt=$work/shared/mnt
-	mkdir -p "$top"
-	mount -t tmpfs none "$top"
-	at_exit umount "$top"
-	mount --make-shared "$top"
-	mkdir "$mnt" "$work/peer"
-	mount --bind "$top" "$work/peer"
-	at_exit umount "$work/peer"
+	local mnt
+	shared_mount
 	shielded_ok "shared" allow_other
-	is "$(mount_lines "$work/peer/mnt" | awk '{ print $3 }')" overlay "shared: so is the peer"
-	left "shared"
-	check "shared: the peer's is gone" not_mounted "$work/peer/mnt"
+	peer_shielded
+	peer_left
 }
 
 # A prologue and an epilogue tell by the mount table what is theirs to unmount.

@@ -134,6 +134,29 @@ litter() {
 	done
 }
 
+# shared_mount: $mnt below a place that is shared with $work/peer, as where systemd
+# makes all mounts shared: what is mounted appears in each peer. The caller has `local mnt`.
+shared_mount() {
+	mnt=$work/shared/mnt
+	mkdir -p "$work/shared"
+	mount -t tmpfs none "$work/shared"
+	at_exit umount "$work/shared"
+	mount --make-shared "$work/shared"
+	mkdir "$mnt" "$work/peer"
+	mount --bind "$work/shared" "$work/peer"
+	at_exit umount "$work/peer"
+}
+
+# peer_shielded, peer_left: what $work/peer has of it.
+peer_shielded() {
+	is "$(mount_lines "$work/peer/mnt" | awk '{ print $3 }')" overlay "shared: so is the peer"
+}
+
+peer_left() {
+	left "shared"
+	check "shared: the peer's is gone" not_mounted "$work/peer/mnt"
+}
+
 same_bytes() {
 	cmp -s "$work/tree/large" "$1"
 }

@@ -132,6 +132,59 @@ static bool may_have_samples(const struct hdf5_group *group)
 	return false;
 }
 
+/* Columns may be lists, and are no samples. */
+static bool has_samples(const struct hdf5_group *group)
+{
+	for (size_t i = 0; i < group->tables.count; i++) {
+		const struct catalogue_item *item = &group->catalogue.items.items[i];
+		enum hdf5_use use = group->tables.items[i].use;
+
+		if (use == HDF5_USE_ROWS || item->encoded ||
+		    (use == HDF5_USE_ARRAY && label_rules_axis(item) < 0))
+			return true;
+	}
+	return false;
+}
+
+/* Moves an item to the parent's catalogue: 1, 0 where it is no list of rows, or -errno. */
+static int raise_item(struct hdf5_group *group, struct catalogue_item *item,
+		      const struct hdf5_table *table)
+{
+	struct catalogue_item raised = *item;
+	char path[NAME_KEY_BYTES], split[SPLIT_BYTES];
+	int err;
+
+	if (item->type != ITEM_INTEGER || label_rules_axis(item) < 0 ||
+	    snprintf(path, sizeof(path), "%s/%s", group->name, item->name) >=
+		    (int)sizeof(path) || !name_is_split_list(path, split))
+		return 0;
+	raised.name = strdup(path);
+	err = raised.name ? add_item(group->above, &raised, table) :
+			    hdf5_out_of_memory(group->walk);
+	free(err ? raised.name : item->name);
+	return err ? err : 1;
+}
+
+int hdf5_group_raise_lists(struct hdf5_group *group)
+{
+	struct catalogue_item *items = group->catalogue.items.items;
+	size_t n = group->tables.count, kept = 0;
+	int r = 0;
+
+	if (!group->above || has_samples(group))
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		if (r >= 0)
+			r = raise_item(group, &items[i], &group->tables.items[i]);
+		if (r == 1)
+			continue;
+		items[kept] = items[i];
+		group->tables.items[kept++] = group->tables.items[i];
+	}
+	group->catalogue.items.count = group->tables.count = kept;
+	return r < 0 ? r : 0;
+}
+
 static int bind_catalogue(struct hdf5_group *group)
 {
 	struct hdf5_walk *walk = group->walk;
@@ -141,7 +194,7 @@ static int bind_catalogue(struct hdf5_group *group)
 				       .where = group_path_of(walk),
 				       .tree = scan->rows->tree,
 				       .has_splits = group->lines.count > 0,
-				       .tell = group_add_finding,
+				       .report = group_add_finding,
 				       .context = walk->scan->findings};
 	int err = label_rules_bind(&group->catalogue, &options, &group->plan);
 

@@ -42,6 +42,12 @@ int hdf5_group_add(struct hdf5_group *group, const char *name, struct hdf5_datas
 int hdf5_group_add_partner(struct hdf5_group *group, struct hdf5_walk *walk,
 			   const char *name, struct hdf5_dataset *dataset);
 
+/*
+ * Lists of rows (names/label_words.h) of a group without samples go to its parent's
+ * catalogue, under the path from there: "splits/train", "splits/fold_0/train".
+ */
+int hdf5_group_raise_lists(struct hdf5_group *group);
+
 /* Decides what are samples, and appends them. What is not used stays unmarked. */
 int hdf5_group_add_samples(struct hdf5_group *group);
 

@@ -100,26 +100,11 @@ static bool is_shown_at_once(const struct hdf5_walk *walk, const struct hdf5_dat
 	       (walk->scan->rows->arrays || !label_rules_name_counts(name, walk->scan->rows->labels));
 }
 
-/* Lists of rows in a group beside these are the parent's: "splits/train". */
-static struct hdf5_group *find_owner(struct hdf5_group *group, const struct hdf5_dataset *d,
-				     const char **name, char path[NAME_KEY_BYTES])
-{
-	char split[SPLIT_BYTES];
-
-	if (!group->above || !hdf5_is_column(d) || d->kind != H5T_INTEGER ||
-	    snprintf(path, NAME_KEY_BYTES, "%s/%s", group->name, *name) >= NAME_KEY_BYTES ||
-	    !name_is_split_list(path, split))
-		return group;
-	*name = path;
-	return group->above;
-}
-
 static int visit_dataset(struct hdf5_group *group, hid_t id, const char *name,
 			 const H5O_info_t *object)
 {
 	struct hdf5_walk *walk = group->walk;
 	struct hdf5_dataset dataset;
-	char path[NAME_KEY_BYTES];
 	bool done = false;
 	int err = hdf5_dataset_open(walk, id, &dataset);
 
@@ -138,8 +123,7 @@ static int visit_dataset(struct hdf5_group *group, hid_t id, const char *name,
 		 hdf5_find_seen(walk, object->addr))
 		hdf5_leave_out_link(walk, "is another link to rows that are shown already");
 	else
-		err = hdf5_group_add(find_owner(group, &dataset, &name, path), name, &dataset,
-				     object->mtime, 0);
+		err = hdf5_group_add(group, name, &dataset, object->mtime, 0);
 	hdf5_dataset_close(&dataset);
 	return err;
 }
@@ -417,6 +401,8 @@ static int walk_group(struct hdf5_walk *walk, hid_t id, struct hdf5_group *above
 
 	if (H5Literate(id, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_link, &group) < 0)
 		err = walk->err ? walk->err : hdf5_refuse_library(walk, "cannot list");
+	if (!err)
+		err = hdf5_group_raise_lists(&group);
 	if (!err && group.tables.count && walk->scan->labels_in && !walk->scan->rows->arrays)
 		err = hdf5_partner_list(&group);
 	if (!err)

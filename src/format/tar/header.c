@@ -75,9 +75,9 @@ static bool header_is_zero(const unsigned char *bytes, size_t n)
 /* Old tars summed signed bytes. */
 bool tar_header_fits(const unsigned char *block)
 {
-	int64_t unsigned_sum = 0, signed_sum = 0, said;
+	int64_t unsigned_sum = 0, signed_sum = 0, stored;
 
-	if (!tar_number(block + TAR_CHECKSUM, TAR_ID_BYTES, &said) ||
+	if (!tar_number(block + TAR_CHECKSUM, TAR_ID_BYTES, &stored) ||
 	    header_is_zero(block + TAR_CHECKSUM, TAR_ID_BYTES))
 		return false;
 	for (size_t i = 0; i < TAR_BLOCK; i++) {
@@ -86,7 +86,7 @@ bool tar_header_fits(const unsigned char *block)
 		unsigned_sum += blank ? ' ' : block[i];
 		signed_sum += blank ? ' ' : (signed char)block[i];
 	}
-	return said == unsigned_sum || said == signed_sum;
+	return stored == unsigned_sum || stored == signed_sum;
 }
 
 enum tar_dialect tar_header_dialect(const unsigned char *block)

@@ -44,13 +44,13 @@ static uint64_t sum_bytes(const unsigned char *block)
 
 static bool checksum_fits(const unsigned char *block)
 {
-	uint64_t said, sum = sum_bytes(block);
+	uint64_t stored, sum = sum_bytes(block);
 
-	if (!parse_field(block + TAR_CHECKSUM, TAR_ID_BYTES, &said))
+	if (!parse_field(block + TAR_CHECKSUM, TAR_ID_BYTES, &stored))
 		return false;
 	for (unsigned i = 0; i < TAR_ID_BYTES; i++)
 		sum += ' ' - (uint64_t)block[TAR_CHECKSUM + i];
-	return said == sum;
+	return stored == sum;
 }
 
 static bool plain_is_zero(const unsigned char *bytes, unsigned n)

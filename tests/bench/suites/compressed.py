@@ -8,7 +8,7 @@ from bench_run import SWEEP
 from contenders import Directory
 from epoch import Epoch, verified
 from granaryfs import BARE, GRANARY
-from suites.decode import at_first
+from suites.decode import at_first, first_seconds
 from work import read_through
 
 INDEX, TEST, UNPACK = "granary index", "gzip -t", "gzip -dc >/dev/null"
@@ -50,39 +50,21 @@ def indexing(bench, kind, most):
 
 def first_epoch(bench):
     files = bench.data.get("photos")
-    epoch = Epoch(bench, files)
     path = packed(files, ".tar.gz", "gzip")
-    row = bench.row("compressed", "gzip-first", "tar.gz of %d files of %d kB in the page cache, "
-                    "fresh mount, first epoch, random" % (len(files), files.sizes[0] // 1000),
-                    "C: open, fstat, read to the end, close; 2 processes", "seconds",
-                    better="less")
-
-    def once(contender, number):
-        if contender.name == UNPACK:
-            return seconds_of(bench, path, ["sh", "-c", 'gzip -dc "$1" >/dev/null', "sh", path])
-        return len(files) / at_first(bench, contender, path, lambda c: epoch.c(2)(c, number))
-    ours = verified(bench, row, [bench.granaryfs(BARE, path, *SWEEP, name=GZIP).index()], epoch)
-    bench.turns(row, ours + [Directory(UNPACK, "")], bench.settings.cold_rounds, once)
+    row = first_seconds(bench, ("compressed", "gzip-first"), "tar.gz", files,
+                        [bench.granaryfs(BARE, path, *SWEEP, name=GZIP).index()],
+                        [(UNPACK, lambda: seconds_of(bench, path, [
+                            "sh", "-c", 'gzip -dc "$1" >/dev/null', "sh", path]))])
     report.target(row, "tar.gz, first epoch, 2 C processes, time of gzip -dc", GZIP, UNPACK, "<=",
                   0.45)
 
 
 def frames_epoch(bench):
     files = bench.data.get("photos")
-    epoch = Epoch(bench, files)
     path = packed(files, ".tar.zst", "pzstd -q")
-    row = bench.row("compressed", "zstd-first", "tar.zst of pzstd, %d files of %d kB, in the page "
-                    "cache, fresh mount, first epoch, random"
-                    % (len(files), files.sizes[0] // 1000),
-                    "C: open, fstat, read to the end, close; 2 processes", "seconds",
-                    better="less")
-
-    def once(contender, number):
-        return len(files) / at_first(bench, contender, contender.packed,
-                                     lambda c: epoch.c(2)(c, number))
-    contenders = [bench.granaryfs(BARE, each, *SWEEP, name=name).index()
-                  for each, name in ((path, ZSTD), (files.tar, TAR))]
-    bench.turns(row, verified(bench, row, contenders, epoch), bench.settings.cold_rounds, once)
+    row = first_seconds(bench, ("compressed", "zstd-first"), "tar.zst of pzstd", files,
+                        [bench.granaryfs(BARE, each, *SWEEP, name=name).index()
+                         for each, name in ((path, ZSTD), (files.tar, TAR))])
     report.target(row, "tar.zst, first epoch, 2 C processes, time of the tar's", ZSTD, TAR, "<=",
                   1.3)
 

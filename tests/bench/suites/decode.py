@@ -4,6 +4,7 @@ import os
 
 import report
 from bench_run import SQUASHFS, SQUASHFUSE, SWEEP
+from contenders import Directory
 from epoch import Epoch, verified
 from granaryfs import BARE, SHIELDED
 from readers import agree
@@ -70,6 +71,25 @@ def at_first(bench, contender, image, read):
         return read(contender)
     finally:
         contender.unmount()
+
+
+def first_seconds(bench, key, what, files, ours, others=()):
+    """A row of seconds: first epochs, each with a mount of its own, the packed file in the page
+    cache, beside other programs (pairs of a name and what runs it)."""
+    epoch, others = Epoch(bench, files), dict(others)
+    row = bench.row(key[0], key[1], "%s, %d %s of %d kB, in the page cache, fresh mount, first "
+                    "epoch, random" % (what, len(files), files.name, files.sizes[0] // 1000),
+                    "C: open, fstat, read to the end, close; 2 processes", "seconds",
+                    better="less")
+
+    def once(contender, number):
+        if contender.name in others:
+            return others[contender.name]()
+        return len(files) / at_first(bench, contender, contender.packed,
+                                     lambda c: epoch.c(2)(c, number))
+    there = verified(bench, row, ours, epoch) + [Directory(name, "") for name in others]
+    bench.turns(row, there, bench.settings.cold_rounds, once)
+    return row
 
 
 def first_epoch(bench, name):

@@ -6,10 +6,9 @@ import time
 
 import report
 from bench_run import SWEEP, lacking
-from contenders import Directory
-from epoch import Epoch, prepared, unmount, verified
+from epoch import Epoch, prepared, unmount
 from granaryfs import BARE
-from suites.decode import at_first
+from suites.decode import first_seconds
 from work import Absent, read_through
 
 TAR, ZIP = "granaryfs-bare, tar", "granaryfs-bare, zip"
@@ -39,21 +38,10 @@ def stored(bench):
 
 def deflated(bench):
     files = bench.data.get("texts")
-    epoch = Epoch(bench, files)
     packed = zipped(files, 6)
-    row = bench.row("zip", "zip-first", "zip, deflate, of %d texts of %d kB, zip in the page "
-                    "cache, fresh mount, first epoch, random"
-                    % (len(files), files.sizes[0] // 1000),
-                    "C: open, fstat, read to the end, close; 2 processes", "seconds",
-                    better="less")
-
-    def once(contender, number):
-        if contender.name == UNZIP:
-            return unzip(bench, packed)
-        return len(files) / at_first(bench, contender, packed,
-                                     lambda c: epoch.c(2)(c, number))
-    ours = verified(bench, row, [bench.granaryfs(BARE, packed, name=ZIP).index()], epoch)
-    bench.turns(row, ours + [Directory(UNZIP, "")], bench.settings.cold_rounds, once)
+    row = first_seconds(bench, ("zip", "zip-first"), "zip, deflate", files,
+                        [bench.granaryfs(BARE, packed, name=ZIP).index()],
+                        [(UNZIP, lambda: unzip(bench, packed))])
     report.target(row, "zip, deflate, first epoch, 2 C processes, time of unzip's", ZIP, UNZIP,
                   "<=", 0.45)
 

@@ -126,7 +126,7 @@ static void test_rules(void **state)
 {
 	size_t i = unit_row(state);
 	struct rule_options options = { .labels = cases[i].chosen, .where = "/",
-					.tell = tell };
+					.report = tell };
 	struct catalogue catalogue = { 0 };
 	struct binding_plan plan;
 	char got[400];

@@ -83,6 +83,27 @@ static void test_splits(void **state)
 	assert_false(name_may_say_split("mask"));
 }
 
+static const struct {
+	const char *name, *split; /* "": it is no list */
+} lists[] = {
+	{ "train_idx", "train" }, { "test", "test" }, { "split/val", "val" },
+	{ "splits/train_idx", "train" }, { "splits/0/train", "train" },
+	{ "splits/train/0", "train" }, { "fold_0/train", "train" }, { "cv/3/trn_rows", "trn" },
+	{ "train_idx_0", "train" }, { "train_0", "" }, { "train_fold", "" }, { "fold_0", "" },
+	{ "x/train", "" }, { "train_labels", "" }, { "train/test", "" }, { "splits", "" },
+};
+
+static void test_lists(void **state)
+{
+	size_t i = unit_row(state);
+	char split[SPLIT_BYTES];
+	bool is = name_is_split_list(lists[i].name, split);
+
+	assert_int_equal(is, *lists[i].split != 0);
+	if (is)
+		assert_string_equal(split, lists[i].split);
+}
+
 static void test_files(void **state)
 {
 	static const struct {
@@ -172,6 +193,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_long_names),
 	unit_table(test_roles, names, name),
 	cmocka_unit_test(test_splits),
+	unit_table(test_lists, lists, name),
 	cmocka_unit_test(test_files),
 	unit_table(test_suffixes, suffixes, suffix),
 	unit_table(test_titles, titles, title),

@@ -51,7 +51,7 @@ static int take(void *context, const struct opener_item *item, struct error *e)
 
 static int run(int (*work)(void *, struct error *), struct taken *taken, struct error *e)
 {
-	const struct opener opener = { .work = work, .take = take, .context = taken };
+	const struct opener opener = { .work = work, .receive = take, .context = taken };
 
 	*e = (struct error){ 0 };
 	return opener_run(&user, &opener, e);

@@ -58,7 +58,7 @@ static char noted[FINDINGS_BYTES_MOST];
 static void run_set(void *argument)
 {
 	static const char *const paths[] = { "x0.tar", "d/x1.tar", "d/x2.tar" };
-	const struct wds_findings *findings[3];
+	struct wds_shard list[3];
 	struct set *set = argument;
 	struct shard shards[3];
 	struct findings found = { 0 };
@@ -71,9 +71,9 @@ static void run_set(void *argument)
 		kit_write_tar(paths[i], set->members[i], set->counts[i]);
 		shards[i] = kit_take(paths[i], &config);
 		assert_int_equal(shards[i].result, 0);
-		findings[i] = &shards[i].findings;
+		list[i] = (struct wds_shard){ &shards[i].scan, &shards[i].findings };
 	}
-	wds_report(findings, set->n, &found);
+	wds_report(list, set->n, &found);
 	notes = told(&found);
 	snprintf(noted, sizeof(noted), "%s", notes);
 	free(notes);

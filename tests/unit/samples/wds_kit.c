@@ -66,6 +66,7 @@ void kit_drop(struct shard *shard)
 {
 	entries_free(shard->scan.entries);
 	samples_free(shard->scan.samples);
+	wds_splits_free(&shard->findings.splits);
 	source_close(shard->source);
 	free(told(shard->told));
 	free(shard->told);
@@ -146,10 +147,10 @@ struct taken {
 static void run_take(void *argument)
 {
 	struct taken *taken = argument;
-	const struct wds_findings *findings = &taken->shard.findings;
+	const struct wds_shard shard = { &taken->shard.scan, &taken->shard.findings };
 
 	taken->shard = kit_take("shard.tar", &taken->config);
-	wds_report(&findings, 1, taken->shard.told);
+	wds_report(&shard, 1, taken->shard.told);
 	*taken->text = kit_text_of(&taken->shard);
 	kit_drop(&taken->shard);
 }

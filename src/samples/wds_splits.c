@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "samples/wds_splits.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "names/column_titles.h"
+#include "names/split_words.h"
+#include "samples/webdataset.h"
+#include "samples/wds_labels.h"
+
+uint8_t wds_splits_add(struct wds_splits *splits, const struct wds_split *split)
+{
+	struct wds_split item = *split;
+
+	splits->partial |= !split->sure || !*split->text;
+	if (!*split->text)
+		return 0;
+	for (char *c = item.text; *c && split_is_word(split->text, strlen(split->text)); c++)
+		*c = (char)tolower((unsigned char)*c);
+	for (size_t i = 0; i < splits->count; i++)
+		if (split_is_same(splits->items[i].text, strlen(splits->items[i].text),
+				  item.text, strlen(item.text)))
+			return (uint8_t)i;
+	if (splits->count == WDS_SPLITS_MOST) {
+		splits->partial = true;
+		return 0;
+	}
+	splits->items[splits->count] = item;
+	return (uint8_t)splits->count++;
+}
+
+bool wds_split_of_key(const struct wds_sample *sample, struct wds_split *out)
+{
+	const char *name = sample->key, *end = name + sample->key_length;
+	char key[256], split[SPLIT_BYTES];
+
+	for (const char *c = name; c < end; c++)
+		if (*c == '/')
+			name = c + 1;
+	snprintf(key, sizeof(key), "%.*s", (int)(end - name < 255 ? end - name : 255), name);
+	*out = (struct wds_split){ .sure = true, .source = WDS_SPLIT_OF_KEY };
+	if (!split_of_path(key, split))
+		return false;
+	snprintf(out->text, sizeof(out->text), "%s", split);
+	return true;
+}
+
+const char *wds_split_suffix(const struct wds_sample *sample)
+{
+	for (size_t i = 0; i < sample->members.count; i++) {
+		const char *suffix = sample->members.items[i].suffix, *end = strchr(suffix, '.');
+
+		if (title_is_split(suffix, end ? (size_t)(end - suffix) : strlen(suffix)) &&
+		    (!end || strcasecmp(end, ".txt") == 0 || strcasecmp(end, ".cls") == 0))
+			return suffix;
+	}
+	return NULL;
+}
+
+int wds_split_of_member(struct wds_window *window, const struct wds_sample *sample,
+			const char *suffix, struct wds_split *out)
+{
+	const struct wds_rule rule = { .kind = WDS_LABEL_TEXT, .suffix = suffix };
+	struct wds_label label;
+	const char *why;
+	int err = wds_label_read(window, &rule, sample, &label, &why);
+
+	*out = (struct wds_split){ .source = WDS_SPLIT_OF_MEMBER };
+	if (!err && label.kind == WDS_NAME) {
+		out->sure = strlen(label.name) < SPLIT_BYTES && split_names_directory(label.name);
+		snprintf(out->text, sizeof(out->text), "%.30s", label.name);
+	} else if (!err && label.kind == WDS_NUMBER) {
+		snprintf(out->text, sizeof(out->text), "%" PRId64, label.number);
+	}
+	return err == -EBADMSG ? 0 : err;
+}
+
+/* Do all samples with labels say one, and not all of them the same? */
+static bool are_usable(const struct wds_shard *shards, size_t n)
+{
+	const struct wds_split *first = NULL;
+	bool several = false;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct wds_findings *findings = shards[i].findings;
+		const struct wds_splits *splits = &findings->splits;
+
+		if (!findings->taken)
+			continue;
+		if (findings->split || splits->partial || splits->count == 0 ||
+		    samples_group_count(shards[i].scan->samples) != 1)
+			return false;
+		first = first ? first : &splits->items[0];
+		several |= splits->count > 1 ||
+			   !split_is_same(first->text, strlen(first->text), splits->items[0].text,
+					  strlen(splits->items[0].text));
+	}
+	return several;
+}
+
+int wds_splits_apply(const struct wds_shard *shards, size_t n)
+{
+	const char *names[WDS_SPLITS_MOST];
+	int err = 0;
+
+	if (!are_usable(shards, n))
+		return 0;
+	for (size_t i = 0; i < n && !err; i++) {
+		struct wds_splits *splits = &shards[i].findings->splits;
+
+		if (!shards[i].findings->taken)
+			continue;
+		for (size_t k = 0; k < splits->count; k++)
+			names[k] = splits->items[k].text;
+		splits->used = true;
+		err = samples_part(shards[i].scan->samples, splits->files.items, names,
+				   splits->count);
+	}
+	return err;
+}
+
+void wds_splits_free(struct wds_splits *splits)
+{
+	vec_free(&splits->files);
+}

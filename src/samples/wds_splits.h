@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * wds_splits.h: the split that each sample of a shard says itself: in a member
+ * ("split.txt"), an item of the .json, or a word of its key ("train_0").
+ *
+ * Where all samples of all shards say one, and they are several, each is a directory.
+ *
+ * Threads: one shard belongs to one thread at a time.
+ */
+#ifndef GRANARY_SAMPLES_WDS_SPLITS_H
+#define GRANARY_SAMPLES_WDS_SPLITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+enum {
+	WDS_SPLITS_MOST = 16,
+	WDS_SPLIT_BYTES = 40, /* "train", "is_train: true" */
+};
+
+enum wds_split_source { WDS_SPLIT_OF_MEMBER, WDS_SPLIT_OF_JSON, WDS_SPLIT_OF_KEY };
+
+/* What one sample says. */
+struct wds_split {
+	char text[WDS_SPLIT_BYTES]; /* "": nothing */
+	bool sure;                  /* it is the name of a split, and no hint at one */
+	enum wds_split_source source;
+};
+
+/* Of all samples of a shard; begin with { 0 }. */
+struct wds_splits {
+	struct wds_split items[WDS_SPLITS_MOST]; /* each once, as they come */
+	size_t count;
+	bool partial;        /* a sample says none, or it is not sure */
+	bool used;           /* each is a directory */
+	VEC(uint8_t) files;  /* of each file of a sample: the number of its split */
+};
+
+/* The number of the split in `items`, to which it is added; 0 if it is not sure. */
+uint8_t wds_splits_add(struct wds_splits *splits, const struct wds_split *split);
+
+struct wds_sample;
+struct wds_window;
+struct wds_shard;
+
+/* Does a word of the key say a split? Fills it in. */
+bool wds_split_of_key(const struct wds_sample *sample, struct wds_split *out);
+
+/* The suffix of a member that holds the split, "split.txt", if the sample has one; or NULL. */
+const char *wds_split_suffix(const struct wds_sample *sample);
+
+/* What the member with that suffix says: 0, or a negative errno of storage. */
+int wds_split_of_member(struct wds_window *window, const struct wds_sample *sample,
+			const char *suffix, struct wds_split *out);
+
+/* All shards have been scanned: parts their samples by split, if that is possible. 0 or
+   -ENOMEM. */
+int wds_splits_apply(const struct wds_shard *shards, size_t n);
+
+void wds_splits_free(struct wds_splits *splits);
+
+#endif
