@@ -3,6 +3,8 @@
 #ifndef GRANARY_BASE_FILENAME_H
 #define GRANARY_BASE_FILENAME_H
 
+#include <ctype.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -20,6 +22,18 @@ static inline const char *suffix_of(const char *path)
 	const char *name = filename_of(path), *dot = strrchr(name, '.');
 
 	return dot && dot > name ? dot : path + strlen(path);
+}
+
+/* Does it end as the names of files of a type do? "12.5 cm", "v1.0" and "a.2" do not. */
+static inline bool filename_has_suffix(const char *path)
+{
+	const char *dot = strrchr(filename_of(path), '.');
+	size_t n = 0;
+	bool letters = false;
+
+	for (; dot && isalnum((unsigned char)dot[1 + n]); n++)
+		letters |= isalpha((unsigned char)dot[1 + n]) != 0;
+	return letters && !dot[1 + n] && n <= 10;
 }
 
 /* The name of the directory of `path`: its length, 0 if there is none. */

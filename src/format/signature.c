@@ -60,50 +60,6 @@ static bool is_json(const struct signature_row *row, const unsigned char *head, 
 	       (head[i] == '[' && strchr("\"{[]-0123456789 \t\r\n", head[i + 1]));
 }
 
-static uint32_t crc32c(const unsigned char *bytes, size_t n)
-{
-	uint32_t crc = UINT32_MAX;
-
-	for (size_t i = 0; i < n; i++) {
-		crc ^= bytes[i];
-		for (int bit = 0; bit < 8; bit++)
-			crc = (crc >> 1) ^ (crc & 1 ? 0x82f63b78u : 0);
-	}
-	return ~crc;
-}
-
-/* A record is one tf.train.Example: field 1 of a protobuf message, and no other. */
-static bool is_example(const unsigned char *record, size_t n, uint64_t length)
-{
-	uint64_t value = 0;
-	size_t i = 1;
-
-	if (n == 0 || record[0] != 0x0a)
-		return false;
-	for (unsigned shift = 0; i < n && shift < 63; shift += 7) {
-		value |= (uint64_t)(record[i] & 127) << shift;
-		if (!(record[i++] & 128))
-			return length > i && value == length - i;
-	}
-	return false;
-}
-
-/*
- * A record: 8 bytes of length, a checksum of these 8 bytes, and its own bytes. Some
- * writers leave the checksum out.
- */
-static bool is_tfrecord(const struct signature_row *row, const unsigned char *head,
-			size_t n)
-{
-	uint32_t crc;
-
-	if (n < 12)
-		return false;
-	crc = crc32c(head, 8);
-	return ((crc >> 15 | crc << 17) + 0xa282ead8u) == little_endian(head + 8, 4) ||
-	       is_example(head + 12, n - 12, little_endian(head, 8));
-}
-
 /* 8 bytes of length, and a JSON object of that length. */
 static bool is_safetensors(const struct signature_row *row, const unsigned char *head,
 			   size_t n)

@@ -2,7 +2,7 @@
 /* The Arrow format against what the fixtures were made of. */
 #include "config.h"
 #if WITH_ZLIB
-#include "arrow_run.h"
+#include "rows_run.h"
 
 #include <errno.h>
 

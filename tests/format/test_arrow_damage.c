@@ -2,7 +2,7 @@
 /* Damaged and hostile Arrow files: a sentence, in bounded time, and no crash. */
 #include "config.h"
 #if WITH_ZLIB
-#include "arrow_run.h"
+#include "rows_run.h"
 
 #include <errno.h>
 #include <fcntl.h>

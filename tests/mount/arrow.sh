@@ -16,7 +16,7 @@ cd "$work" || exit 99
 shown() {
 	mount_ok "$*: mounted" "$@" "$mnt" || return
 	check "$*: every row is a file, in its class, with its bytes" \
-		"$python" "$scripts/arrow_rows.py" "$mnt" "$@"
+		"$python" "$scripts/file_rows.py" arrow "$mnt" "$@"
 	umount_ok "$mnt" "$*: unmounted"
 }
 

@@ -34,8 +34,8 @@ print(" ".join(f"{name}:{n}" for name, n in sorted(counts.items())))'
 
 # named: the options in what was told
 named() {
-	grep -ohE -- "(-o |[^a-z-])(labels|view|nested|sidecars|duplicates)=[a-zA-Z0-9_.]+" \
-		"$work/said" "$work/info" | grep -oE "[a-z]+=[a-zA-Z0-9_.]+" | grep -v NAME |
+	grep -ohE -- "(-o |[^a-z-])(labels|view|nested|sidecars|duplicates)=[a-zA-Z0-9_./]+" \
+		"$work/said" "$work/info" | grep -oE "[a-z]+=[a-zA-Z0-9_./]+" | grep -v NAME |
 		sed 's/\.$//' | sort -u
 }
 

@@ -5,7 +5,7 @@ import os
 import shutil
 import tarfile
 
-FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures", "arrow")
+FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures")
 CASES = []
 
 # Three labels each, the directories that they become, and what is told.
@@ -35,6 +35,6 @@ def tar(path, members):
             out.addfile(info, io.BytesIO(content))
 
 
-def fixture(*names):
+def fixture(*names, form="arrow"):
     for name in names:
-        shutil.copy(os.path.join(FIXTURES, name), name)
+        shutil.copy(os.path.join(FIXTURES, form, name), name)

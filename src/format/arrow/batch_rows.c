@@ -64,7 +64,7 @@ static int batch_rows_sniff(struct pass *pass, uint64_t at, uint64_t length)
 
 	if (n == 0)
 		return 0;
-	err = arrow_read(&pass->file->reader, head, n, at);
+	err = leap_reader_read(&pass->file->reader, head, n, at);
 	if (err)
 		return arrow_refuse_read(pass->file, err);
 	pass->extensions[pass->sniffed++] = samples_detect_type(head, n);

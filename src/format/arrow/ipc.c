@@ -111,12 +111,12 @@ static int read_prefix(struct arrow_file *file, uint64_t at, uint64_t *begin,
 		       uint32_t *length)
 {
 	unsigned char word[4];
-	int err = arrow_read(&file->reader, word, sizeof(word), at);
+	int err = leap_reader_read(&file->reader, word, sizeof(word), at);
 
 	*begin = at + sizeof(word);
 	*length = (uint32_t)little_endian(word, sizeof(word));
 	if (!err && *length == CONTINUES) {
-		err = arrow_read(&file->reader, word, sizeof(word), *begin);
+		err = leap_reader_read(&file->reader, word, sizeof(word), *begin);
 		*begin += sizeof(word);
 		*length = (uint32_t)little_endian(word, sizeof(word));
 	}
@@ -148,7 +148,7 @@ static int read_message(struct arrow_file *file, uint64_t at, struct ipc_message
 	file->metadata.count = 0;
 	if (vec_reserve(&file->metadata, length) < 0)
 		return arrow_no_memory(file);
-	err = arrow_read(&file->reader, file->metadata.items, length, begin);
+	err = leap_reader_read(&file->reader, file->metadata.items, length, begin);
 	if (err)
 		return arrow_refuse_read(file, err);
 	if (parse_message(message, file->metadata.items, length) < 0)
@@ -327,7 +327,7 @@ static int open_footer(struct arrow_file *file)
 
 	if (total < HEAD_BYTES + TAIL_BYTES)
 		return refuse_cut(file);
-	err = arrow_read(&file->reader, tail, sizeof(tail), total - sizeof(tail));
+	err = leap_reader_read(&file->reader, tail, sizeof(tail), total - sizeof(tail));
 	if (err)
 		return arrow_refuse_read(file, err);
 	length = little_endian(tail, 4);
@@ -343,7 +343,7 @@ static int open_footer(struct arrow_file *file)
 		return arrow_no_memory(file);
 	file->footer.count = (size_t)length;
 	file->limit = total - TAIL_BYTES - length;
-	err = arrow_read(&file->reader, file->footer.items, (size_t)length, file->limit);
+	err = leap_reader_read(&file->reader, file->footer.items, (size_t)length, file->limit);
 	if (err)
 		return arrow_refuse_read(file, err);
 	err = parse_footer(file);
@@ -358,9 +358,9 @@ int arrow_file_open(struct arrow_file *file, struct scan *scan, struct error *e)
 	*file = (struct arrow_file){ .scan = scan, .e = e, .limit = scan->length };
 	if (!range_within(scan->base, scan->length, source_size(scan->source)))
 		return format_unreadable(scan->label, -EIO, e);
-	if (arrow_reader_open(&file->reader, scan->source, scan->base, scan->length) < 0)
+	if (leap_reader_open(&file->reader, scan->source, scan->base, scan->length) < 0)
 		return arrow_no_memory(file);
-	err = arrow_read(&file->reader, head, sizeof(head), 0);
+	err = leap_reader_read(&file->reader, head, sizeof(head), 0);
 	if (err)
 		return arrow_refuse_read(file, err);
 	file->stream = memcmp(head, MAGIC, MAGIC_BYTES) != 0;
@@ -372,7 +372,7 @@ int arrow_file_open(struct arrow_file *file, struct scan *scan, struct error *e)
 void arrow_file_close(struct arrow_file *file)
 {
 	arrow_schema_free(&file->schema);
-	arrow_reader_close(&file->reader);
+	leap_reader_close(&file->reader);
 	vec_free(&file->footer);
 	vec_free(&file->metadata);
 }

@@ -12,7 +12,7 @@
 #ifndef GRANARY_FORMAT_ARROW_IPC_H
 #define GRANARY_FORMAT_ARROW_IPC_H
 
-#include "format/arrow/message_reader.h"
+#include "format/leap_reader.h"
 #include "format/arrow/schema.h"
 #include "format/format.h"
 
@@ -28,7 +28,7 @@ typedef int arrow_dictionary_visit(struct arrow_file *file, const struct arrow_b
 struct arrow_file {
 	struct scan *scan;
 	struct error *e;
-	struct arrow_reader reader;
+	struct leap_reader reader;
 	struct arrow_schema schema;
 	bool stream;
 	VEC(unsigned char) footer;
@@ -82,7 +82,7 @@ int arrow_refuse(struct arrow_file *file, const char *format, ...)
 int arrow_refuse_batch(struct arrow_file *file, const struct arrow_batch *batch,
 		       const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* The sentence for an error of arrow_read: storage, or a place outside the file. */
+/* The sentence for an error of leap_reader_read: storage, or a place outside the file. */
 int arrow_refuse_read(struct arrow_file *file, int err);
 int arrow_no_memory(struct arrow_file *file);
 

@@ -135,7 +135,7 @@ static int read_bits(struct arrow_file *file, struct arrow_bytes *to,
 		return -EBADMSG;
 	if (vec_reserve(to, bytes) < 0)
 		return -ENOMEM;
-	return bytes ? arrow_read(&file->reader, to->items, (size_t)bytes,
+	return bytes ? leap_reader_read(&file->reader, to->items, (size_t)bytes,
 				  from->at + begin / 8)
 		     : 0;
 }
@@ -160,7 +160,7 @@ static int label_column_read_elements(struct arrow_labels *labels,
 	labels->row.count = 0;
 	if (vec_reserve(&labels->row, (end - begin) * bytes) < 0)
 		return -ENOMEM;
-	return end > begin ? arrow_read(&file->reader, labels->row.items,
+	return end > begin ? leap_reader_read(&file->reader, labels->row.items,
 					(size_t)((end - begin) * bytes),
 					labels->elements.values.at + begin * bytes)
 			   : 0;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "format/arrow/row_names.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/filename.h"
 #include "base/hash.h"
 #include "base/pyjson.h"
+#include "base/text.h"
 #include "base/utf8.h"
 
 enum {
-	SUFFIX_BYTES = 10,
 	ESCAPED_BYTES = 6 * ARROW_NAME_BYTES, /* of a name in JSON: \u0041 */
 };
 
@@ -139,21 +139,6 @@ static bool is_known(const struct arrow_names *names, const struct samples *samp
 			  name) != NULL;
 }
 
-/* Does it end as the names of files of a type do? "12.5 cm", "v1.0" and "a.2" do not. */
-static bool row_names_has_suffix(const char *name, size_t n)
-{
-	const char *dot = memrchr(name, '.', n);
-	size_t length = dot ? n - (size_t)(dot + 1 - name) : 0;
-	bool letters = false;
-
-	for (size_t i = 0; i < length; i++) {
-		if (!isalnum((unsigned char)dot[1 + i]))
-			return false;
-		letters |= isalpha((unsigned char)dot[1 + i]) != 0;
-	}
-	return letters && length <= SUFFIX_BYTES;
-}
-
 const char *arrow_names_make(struct arrow_names *names, const struct samples *samples,
 			     const char *path, size_t n, uint64_t row,
 			     const char *extension)
@@ -168,9 +153,9 @@ const char *arrow_names_make(struct arrow_names *names, const struct samples *sa
 	if (n == 0 || n > ARROW_NAME_BYTES - 32 || memchr(path, '\0', n) ||
 	    (n <= 2 && memcmp(path, "..", n) == 0))
 		return NULL;
-	snprintf(base, sizeof(base), "%.*s%s%s", (int)n, path,
-		 row_names_has_suffix(path, n) ? "" : ".",
-		 row_names_has_suffix(path, n) ? "" : extension);
+	snprintf(base, sizeof(base), "%.*s", (int)n, path);
+	if (!filename_has_suffix(base))
+		buffer_print(base, sizeof(base), ".%s", extension);
 	snprintf(names->text, sizeof(names->text), "%s", base);
 	if (!is_known(names, samples, names->text))
 		return names->text;

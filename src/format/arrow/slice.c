@@ -51,7 +51,7 @@ static int slice_load(struct arrow_file *file, struct arrow_bytes *to, uint64_t 
 	if (vec_reserve(to, n) < 0)
 		return -ENOMEM;
 	to->count = n;
-	return n ? arrow_read(&file->reader, to->items, n, at) : 0;
+	return n ? leap_reader_read(&file->reader, to->items, n, at) : 0;
 }
 
 /* The text that n rows with offsets have, which may be none, but not too much. */

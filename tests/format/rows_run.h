@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * arrow_run.h: scans of Arrow files, and listings of what they found, for the tests of
- * the Arrow format.
+ * rows_run.h: scans of files of rows, and listings of what they found, for the tests of
+ * formats whose fixtures have an expected.tsv.
  */
-#ifndef GRANARY_TESTS_ARROW_RUN_H
-#define GRANARY_TESTS_ARROW_RUN_H
+#ifndef GRANARY_TESTS_ROWS_RUN_H
+#define GRANARY_TESTS_ROWS_RUN_H
 
 #include "scan_run.h"
+
+/* The format of all that follows, whose fixtures are in a directory of that name. Before
+   the first call it is "arrow". */
+void rows_of(const char *format);
 
 /* Scans what of the file is behind `base`; `labels` is labels=NAME, or NULL. */
 void run_window(struct run *run, const char *path, uint64_t base, const char *labels);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "format/arrow/message_reader.h"
+#include "format/leap_reader.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,32 +17,43 @@ enum {
 	CALL_AHEAD = 8 * 1024 * 1024, /* so far ahead */
 };
 
-int arrow_reader_open(struct arrow_reader *reader, const struct source *source,
+int leap_reader_open(struct leap_reader *reader, const struct source *source,
 		      uint64_t base, uint64_t length)
 {
-	*reader = (struct arrow_reader){ .source = source, .base = base,
+	*reader = (struct leap_reader){ .source = source, .base = base,
 					 .length = length, .chunk = READ_MIN,
 					 .buffer = malloc(READ_MAX) };
 	return reader->buffer ? 0 : -ENOMEM;
 }
 
-void arrow_reader_close(struct arrow_reader *reader)
+void leap_reader_close(struct leap_reader *reader)
 {
 	free(reader->buffer);
 	reader->buffer = NULL;
 }
 
-static int messages_read_source(struct arrow_reader *reader, void *out, size_t n,
-				uint64_t at)
+/* The source ended where more was wanted: a stream, whose length is known from now on. */
+static int learn_length(struct leap_reader *reader)
+{
+	uint64_t size = source_size(reader->source) - reader->base;
+
+	if (size < reader->length)
+		reader->length = size;
+	return -EBADMSG;
+}
+
+static int leap_reader_fetch(struct leap_reader *reader, void *out, size_t n, uint64_t at)
 {
 	int err = source_pread(reader->source, out, n, reader->base + at);
 
+	if (err == -ENODATA)
+		return learn_length(reader);
 	if (err && !reader->err)
 		reader->err = err;
 	return err;
 }
 
-static void messages_call_ahead(struct arrow_reader *reader, uint64_t at)
+static void leap_reader_call_ahead(struct leap_reader *reader, uint64_t at)
 {
 	uint64_t from = reader->called > at ? reader->called : at;
 	uint64_t left = reader->length - at;
@@ -55,7 +66,7 @@ static void messages_call_ahead(struct arrow_reader *reader, uint64_t at)
 	reader->called = to;
 }
 
-static void choose_chunk(struct arrow_reader *reader, uint64_t at)
+static void choose_chunk(struct leap_reader *reader, uint64_t at)
 {
 	if (at >= reader->held_end && at - reader->held_end < LEAP_MIN) {
 		if (reader->chunk < READ_MAX)
@@ -66,12 +77,12 @@ static void choose_chunk(struct arrow_reader *reader, uint64_t at)
 	if (at > reader->held_end) {
 		reader->leaps++;
 		reader->leapt += at - reader->held_end;
-		messages_call_ahead(reader, at);
+		leap_reader_call_ahead(reader, at);
 	}
 }
 
 /* `n` bytes at least, and up to a page's end. */
-static int messages_fill(struct arrow_reader *reader, size_t n, uint64_t at)
+static int leap_reader_fill(struct leap_reader *reader, size_t n, uint64_t at)
 {
 	uint64_t left = reader->length - at;
 	size_t size;
@@ -86,7 +97,11 @@ static int messages_fill(struct arrow_reader *reader, size_t n, uint64_t at)
 	if (size > left)
 		size = (size_t)left;
 	reader->held = reader->held_end = 0;
-	err = messages_read_source(reader, reader->buffer, size, at);
+	err = leap_reader_fetch(reader, reader->buffer, size, at);
+	if (err == -EBADMSG && range_within(at, n, reader->length)) {
+		size = (size_t)(reader->length - at);
+		err = leap_reader_fetch(reader, reader->buffer, size, at);
+	}
 	if (err)
 		return err;
 	reader->held = at;
@@ -94,16 +109,16 @@ static int messages_fill(struct arrow_reader *reader, size_t n, uint64_t at)
 	return 0;
 }
 
-int arrow_read(struct arrow_reader *reader, void *out, size_t n, uint64_t at)
+int leap_reader_read(struct leap_reader *reader, void *out, size_t n, uint64_t at)
 {
 	int err = 0;
 
 	if (!range_within(at, n, reader->length))
 		return -EBADMSG;
 	if (n > READ_MAX / 2)
-		return messages_read_source(reader, out, n, at);
+		return leap_reader_fetch(reader, out, n, at);
 	if (at < reader->held || !range_within(at, n, reader->held_end))
-		err = messages_fill(reader, n, at);
+		err = leap_reader_fill(reader, n, at);
 	if (!err)
 		memcpy(out, reader->buffer + (at - reader->held), n);
 	return err;

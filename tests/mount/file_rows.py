@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compares mounted Arrow files with what tests/fixtures/arrow/expected.tsv says of them.
+"""Compares mounted files of rows with what expected.tsv of their fixtures says of them.
 
-arrow_rows.py ROOT FILE...: the files are one dataset, in this order. A class
+file_rows.py FORMAT ROOT FILE...: the files are one dataset of tests/fixtures/FORMAT, in this
+order. A class
 is a directory called by its name where all have one, or by its label, in as many digits
 as the largest has; a sample is called by its name, or, without one, by its row's number.
 There is nothing else.
@@ -13,15 +14,14 @@ import random
 import sys
 import zlib
 
-EXPECTED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures",
-                        "arrow", "expected.tsv")
+FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures")
 
 
-def read_groups(files):
+def read_groups(form, files):
     """[(group's columns, [row's columns])] of these files, in their order"""
     groups = {name: [] for name in files}
     name = None
-    with open(EXPECTED, encoding="utf-8") as lines:
+    with open(os.path.join(FIXTURES, form, "expected.tsv"), encoding="utf-8") as lines:
         for line in lines:
             kind, *columns = line.rstrip("\n").split("\t")
             if kind == "file":
@@ -120,14 +120,15 @@ def compare_part(path, size):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("form")
     parser.add_argument("root")
     parser.add_argument("files", nargs="+")
     options = parser.parse_args()
-    rows = list(wanted(join_shards(read_groups(options.files))))
+    rows = list(wanted(join_shards(read_groups(options.form, options.files))))
     wrong = list(compare(options.root, rows))
     print("\n".join(wrong[:20]) or "%d files, all as expected" % len(rows))
     if wrong or not rows:
-        sys.exit("arrow_rows.py: %d are wrong" % len(wrong))
+        sys.exit("file_rows.py: %d are wrong" % len(wrong))
 
 
 if __name__ == "__main__":

@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "config.h"
 #if WITH_ZLIB
-#include "arrow_run.h"
+#include "rows_run.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <zlib.h>
 
+static const char *format_name = "arrow";
+
+void rows_of(const char *format)
+{
+	format_name = format;
+}
+
 void run_window(struct run *run, const char *path, uint64_t base, const char *labels)
 {
-	run_scan(run, "arrow", path, base, labels, false);
+	run_scan(run, format_name, path, base, labels, false);
 }
 
 static unsigned long sum_of(const struct run *run, const struct sample *sample)
@@ -83,8 +90,8 @@ char *fixture(const char *name, size_t *size)
 	const char *srcdir = getenv("abs_top_srcdir");
 	char path[1024];
 
-	snprintf(path, sizeof(path), "%s/tests/fixtures/arrow/%s", srcdir ? srcdir : ".",
-		 name);
+	snprintf(path, sizeof(path), "%s/tests/fixtures/%s/%s", srcdir ? srcdir : ".",
+		 format_name, name);
 	return unit_read(path, size);
 }
 
