@@ -86,7 +86,9 @@ static int add_named(struct lmdb_scan *s, const struct lmdb_named *named, const 
 
 	if (split_is_word(named->name, strlen(named->name)) && !s->file.scan->rows->tree)
 		split = named->name;
-	else if (!err && !plan.labelled && text_print(&prefix, "%s/", named->name) < 0)
+	else if (plan.labelled)
+		plan.array = named->name;
+	else if (!err && text_print(&prefix, "%s/", named->name) < 0)
 		err = lmdb_no_memory(&s->file);
 	if (!err)
 		err = add_database(s, &plan, prefix.items ? prefix.items : "", split);

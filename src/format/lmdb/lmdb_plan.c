@@ -168,6 +168,7 @@ int lmdb_plan_make(struct lmdb_file *file, struct value_window *window,
 	struct sniff s = { .file = file, .window = window };
 	int err = 0;
 
+	plan->array = "data";
 	plan->shows = LMDB_SHOWS_FILES;
 	if (!file->scan->rows->tree)
 		err = sniff_database(&s, &plan->db);

@@ -21,6 +21,7 @@ enum lmdb_shows {
 struct lmdb_plan {
 	const char *name;      /* of the database; "" of the main one */
 	struct lmdb_db db;
+	const char *array;     /* of samples; those of several databases may be one */
 	enum lmdb_shows shows;
 	const struct lmdb_form *form; /* of SHOWS_SAMPLES */
 	const char *extension; /* of most images */

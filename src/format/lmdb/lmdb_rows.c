@@ -298,7 +298,7 @@ static int rows_begin_group(struct lmdb_rows *rows, const char *split,
 {
 	const struct lmdb_plan *plan = rows->plan;
 	const struct sample_group group = {
-		.split = split, .name = class_name ? class_name : *plan->name ? plan->name : "data",
+		.split = split, .name = class_name ? class_name : plan->array,
 		.labels = class_name ? "the names of databases" :
 			  plan->labelled ? plan->form->labels : NULL,
 		.labels_in_words = true, .class_name = class_name,
