@@ -171,24 +171,25 @@ static int entries_find_volume(const struct entries *entries,
 
 		if (volume->kind == want->kind && volume->source == want->source &&
 		    volume->base == want->base && volume->guard == want->guard &&
+		    volume->snapshot.transaction == want->snapshot.transaction &&
 		    memcmp(volume->codecs, want->codecs, sizeof(want->codecs)) == 0)
 			return (int)i;
 	}
 	return -ENOENT;
 }
 
-int entries_guarded_extent(struct entries *entries, uint32_t source,
-			   uint64_t source_size, enum volume_guard guard,
-			   uint64_t offset, uint64_t length,
-			   struct entry_extent *out)
+/* An extent of a raw volume like `wanted`, whose base and length are set here. */
+static int entries_window_extent(struct entries *entries, struct volume_desc wanted,
+				 uint64_t source_size, uint64_t offset, uint64_t length,
+				 struct entry_extent *out)
 {
 	uint64_t base = offset - offset % VOLUME_OFFSET_LIMIT;
-	struct volume_desc wanted = { .kind = VOLUME_RAW, .source = source,
-				      .base = base, .guard = guard };
 	int volume;
 
 	if (!range_within(offset, length, source_size))
 		return -EBADMSG;
+	wanted.kind = VOLUME_RAW;
+	wanted.base = base;
 	wanted.length = source_size - base;
 	volume = entries_find_volume(entries, &wanted);
 	if (volume == -ENOENT)
@@ -201,6 +202,31 @@ int entries_guarded_extent(struct entries *entries, uint32_t source,
 		.volume = (uint32_t)volume,
 	};
 	return 0;
+}
+
+int entries_guarded_extent(struct entries *entries, uint32_t source,
+			   uint64_t source_size, enum volume_guard guard,
+			   uint64_t offset, uint64_t length,
+			   struct entry_extent *out)
+{
+	const struct volume_desc wanted = { .source = source, .guard = guard };
+
+	return entries_window_extent(entries, wanted, source_size, offset, length, out);
+}
+
+static enum volume_guard guard_of(const struct volume_snapshot *snapshot)
+{
+	return snapshot->transaction ? GUARD_LMDB : GUARD_NONE;
+}
+
+int entries_snapshot_extent(struct entries *entries, uint32_t source, uint64_t source_size,
+			    const struct volume_snapshot *snapshot, uint64_t offset,
+			    uint64_t length, struct entry_extent *out)
+{
+	const struct volume_desc wanted = { .source = source, .guard = guard_of(snapshot),
+					    .snapshot = *snapshot };
+
+	return entries_window_extent(entries, wanted, source_size, offset, length, out);
 }
 
 int entries_raw_extent(struct entries *entries, uint32_t source,
@@ -332,7 +358,9 @@ static int entries_fill_array(struct entries *entries, struct log_volume *volume
 int entries_array_extent(struct entries *entries, const struct entry_array *array,
 			 struct entry_extent *out)
 {
-	struct volume_desc made = { .kind = VOLUME_ARRAY, .source = array->source };
+	struct volume_desc made = { .kind = VOLUME_ARRAY, .source = array->source,
+				    .guard = guard_of(&array->snapshot),
+				    .snapshot = array->snapshot };
 	struct array_measure measure;
 	struct volume_array is;
 	int volume;

@@ -78,6 +78,7 @@ struct entry_array {
 	const struct entry_tile *tiles; /* row after row of the grid of tiles */
 	uint64_t tile_count;
 	const void *fill;            /* one element; NULL: zeros */
+	struct volume_snapshot snapshot; /* as of entries_snapshot_extent; without codecs */
 };
 
 struct entries *entries_new(void);
@@ -110,6 +111,14 @@ int entries_guarded_extent(struct entries *entries, uint32_t source,
 			   uint64_t source_size, enum volume_guard guard,
 			   uint64_t offset, uint64_t length,
 			   struct entry_extent *out);
+
+/*
+ * The same of a file that may be written to: a read checks that the bytes are still those
+ * of the snapshot. One of transaction 0 is no snapshot, and nothing is checked.
+ */
+int entries_snapshot_extent(struct entries *entries, uint32_t source, uint64_t source_size,
+			    const struct volume_snapshot *snapshot, uint64_t offset,
+			    uint64_t length, struct entry_extent *out);
 
 /*
  * A stored chunk, which decodes to at most `plain` bytes, as an extent of a coded volume,

@@ -88,7 +88,8 @@ static bool same_volume(const struct built_volume *have, const struct built_volu
 		return have->log == want->log && have->shard == want->shard &&
 		       have->number == want->number;
 	return have->is.source == want->is.source && have->is.base == want->is.base &&
-	       have->is.length == want->is.length && have->is.guard == want->is.guard;
+	       have->is.length == want->is.length && have->is.guard == want->is.guard &&
+	       have->is.snapshot.transaction == want->is.snapshot.transaction;
 }
 
 /*

@@ -371,7 +371,10 @@ static int seal_tables(struct seal *s, const struct builder_source *sources,
 			.chunk_count = v->chunk_count, .guard = v->guard,
 		};
 
-		memcpy(out.codecs, v->codecs, sizeof(out.codecs));
+		if (v->guard == GUARD_LMDB)
+			memcpy(out.codecs, &v->snapshot, sizeof(v->snapshot));
+		else
+			memcpy(out.codecs, v->codecs, sizeof(out.codecs));
 		if (image_append(s->image, SECTION_VOLUMES, &out, sizeof(out)) < 0)
 			return -ENOMEM;
 	}

@@ -62,6 +62,10 @@ static void log_fault(const struct dataset *ds, uint32_t node,
 		log_error("%s: damaged: its checksum is not what it was when it was indexed "
 			  "(%s at byte %llu); granary verify names all that is damaged",
 			  path, fault->source, (unsigned long long)fault->at);
+	else if (fault->err == -ESTALE && !fault->storage)
+		log_error("%s: %s was written since it was indexed, and these bytes may be "
+			  "others now; mount it again when its writer is done", path,
+			  fault->source);
 	else
 		log_error("%s: byte %llu cannot be read (%s at byte %llu): %s", path,
 			  (unsigned long long)fault->offset, fault->source,

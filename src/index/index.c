@@ -221,7 +221,10 @@ int index_volume(const struct index *index, uint32_t i, struct volume_desc *out)
 		.length = v.length, .guard = (enum volume_guard)v.guard,
 		.first_chunk = v.first_chunk, .chunk_count = v.chunk_count,
 	};
-	memcpy(out->codecs, v.codecs, sizeof(v.codecs));
+	if (out->guard == GUARD_LMDB)
+		memcpy(&out->snapshot, v.codecs, sizeof(out->snapshot));
+	else
+		memcpy(out->codecs, v.codecs, sizeof(v.codecs));
 	return 0;
 }
 

@@ -112,7 +112,7 @@ struct layout_volume {
 	uint64_t first_chunk;  /* in CHUNKS */
 	uint64_t chunk_count;
 	uint32_t guard;
-	uint32_t codecs[VOLUME_CODECS];
+	uint32_t codecs[VOLUME_CODECS]; /* of GUARD_LMDB: the snapshot */
 	uint32_t reserved;
 };
 

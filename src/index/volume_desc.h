@@ -23,11 +23,25 @@ enum volume_kind {
 /* So many streams lie on one another: a tar.gz in a tar.gz is two. */
 enum { VOLUME_STREAMS_DEEP = 2 };
 
-/* Bytes that must lie before each extent of a raw volume; a read checks them. */
+/* What a read checks besides: bytes that must lie before each extent of a raw volume, or the
+   snapshot of a file that may be written to. */
 enum volume_guard {
 	GUARD_NONE = 0,
 	GUARD_HDF5_HEAP = 1, /* header of an object in a global heap */
 	GUARD_HDF5_FIRST = 2, /* the same, of object 1 */
+	GUARD_LMDB = 3, /* the newest transaction, of raw volumes and arrays */
+};
+
+/*
+ * A transaction whose bytes a volume has. The source says its newest transaction in the
+ * larger of two little-endian u64. Pages of a snapshot are used again by the third
+ * transaction after it, which writes before it commits: so the bytes are the snapshot's
+ * while the newest one is this or the next.
+ */
+struct volume_snapshot {
+	uint64_t transaction;
+	uint32_t at;       /* where in the source one of the two is, */
+	uint32_t distance; /* and how far behind it the other */
 };
 
 enum { VOLUME_CODECS = 4 };
@@ -38,7 +52,8 @@ struct volume_desc {
 	uint64_t base;   /* bytes; coded: 0; array: index of the array; stream: its first
 			    point */
 	uint64_t length; /* bytes */
-	enum volume_guard guard;         /* raw */
+	enum volume_guard guard;         /* raw, array */
+	struct volume_snapshot snapshot; /* of GUARD_LMDB; such an array has no codecs */
 	uint32_t codecs[VOLUME_CODECS];  /* coded, array: CODEC_STEPs of codec/codec.h; of a
 					    stream the first is its codec */
 	uint64_t first_chunk;            /* coded, array, stream: index in the table of chunks */

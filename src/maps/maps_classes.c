@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "maps/class_rows.h"
+#include "base/pickle.h"
 #include "maps/class_text.h"
 #include "maps/maps_pairs.h"
 #include "maps/maps_texts.h"
 #include "maps/name_map.h"
-#include "maps/pickle.h"
 
 struct class {
 	int64_t label;

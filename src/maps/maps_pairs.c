@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "labels/label_text.h"
-#include "maps/pickle.h"
+#include "base/pickle.h"
 
 bool map_whole_number(double value, int64_t *out)
 {

@@ -10,11 +10,11 @@
 #include "base/filename.h"
 #include "base/hash.h"
 #include "base/idmap.h"
+#include "base/pickle.h"
 #include "base/vec.h"
 #include "labels/label_text.h"
 #include "maps/maps_pairs.h"
 #include "maps/maps_texts.h"
-#include "maps/pickle.h"
 
 /* The part of a path that is compared. */
 enum part { PART_ALL, PART_NAME, PART_STEM, PARTS };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "maps/pickle.h"
+#include "base/pickle.h"
 
 /* Limits above all metadata of images (thousands of tags), and below an attack's. */
 enum {

@@ -11,11 +11,11 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/pickle.h"
 #include "base/pyjson.h"
 #include "base/utf8.h"
 #include "labels/label_text.h"
 #include "maps/maps_texts.h"
-#include "maps/pickle.h"
 #include "names/label_words.h"
 
 enum {

@@ -10,6 +10,7 @@
 #include "base/brace.h"
 #include "base/vec.h"
 #include "os/steps.h"
+#include "source/directory.h"
 #include "source/saved_directory.h"
 
 struct argument {
@@ -143,15 +144,18 @@ static int arguments_add_pattern(struct arguments *arguments, const char *text,
 }
 
 /*
- * A directory of a saved dataset stands for its files; any other stays, and is refused
- * later.
+ * A directory of a saved dataset or of LMDB stands for its files; any other stays, and is
+ * refused later.
  */
 static int arguments_add_directory(struct arguments *arguments, const char *text,
 				struct error *e)
 {
 	struct path_list list = { NULL, 0, 0 };
-	int there = saved_directory_list(text, &arguments->saved_left, &list, e);
-	int err = there < 0 ? there : 0;
+	int there = saved_directory_list(text, &arguments->saved_left, &list, e), err;
+
+	if (there == 0)
+		there = directory_list_databases(text, &list, e);
+	err = there < 0 ? there : 0;
 
 	for (size_t i = 0; i < list.count && !err; i++) {
 		err = add_owned(arguments, list.items[i], e);

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
-#include "base/vec.h"
+#include "base/text.h"
 #include "source/remedies.h"
 
 enum {
@@ -372,4 +372,50 @@ int directory_refuse(const char *path, struct error *e)
 	if (row && row->kind == KIND_DATASET)
 		return refuse_dataset(plain, &listing, row, e);
 	return refuse_files(plain, row ? row->what : NULL, e);
+}
+
+/* ---- Directories of LMDB ---- */
+
+/* Appends PATH/BELOW/data.mdb, if that is a file: 1, 0 or -ENOMEM. */
+static int directory_add_database(const char *path, const char *below,
+				  struct path_list *list)
+{
+	struct text file = { 0 };
+	struct stat st;
+	int there = text_print(&file, "%s/%s%sdata.mdb", path, below, *below ? "/" : "");
+
+	if (!there)
+		there = stat(file.items, &st) == 0 && S_ISREG(st.st_mode);
+	if (there > 0 && vec_push(list, file.items) < 0)
+		there = -ENOMEM;
+	if (there <= 0)
+		vec_free(&file);
+	return there;
+}
+
+int directory_list_databases(const char *path, struct path_list *list, struct error *e)
+{
+	CLEANUP(listing_free) struct directory_listing listing = { .names = VEC_INIT };
+	int there = directory_add_database(path, "", list);
+	size_t directories = 0, count = 0;
+
+	if (there == 0)
+		listing_read(&listing, path, NULL);
+	for (size_t i = 0; i < listing.names.count && there >= 0; i++) {
+		const struct directory_name *name = &listing.names.items[i];
+
+		if (!name->directory || name->text[0] == '.')
+			continue;
+		directories++;
+		there = directory_add_database(path, name->text, list);
+		count += there > 0;
+	}
+	if (there < 0)
+		return error_no_memory(e, path);
+	if (count > 0 && 2 * count <= directories) {
+		while (count-- > 0)
+			free(list->items[--list->count]);
+		return 0;
+	}
+	return there > 0 || count > 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* directory.h: the error for a directory that was named as a source. */
+/* directory.h: a directory that was named as a source: LMDB's, or the error for it. */
 #ifndef GRANARY_SOURCE_DIRECTORY_H
 #define GRANARY_SOURCE_DIRECTORY_H
 
-#include "base/error.h"
+#include "source/saved_names.h"
 
 /*
  * -EISDIR, and the kind of the directory by the names in it, with the remedy: how to
@@ -11,5 +11,12 @@
  * directory. The table is directories.def. Threads: any.
  */
 int directory_refuse(const char *path, struct error *e);
+
+/*
+ * Appends the data.mdb of a directory of LMDB; or those of its directories, in the order of
+ * their names, if more than half of them have one (LSUN has a database for each class). 1;
+ * 0: there is none; or -ENOMEM and a sentence.
+ */
+int directory_list_databases(const char *path, struct path_list *list, struct error *e);
 
 #endif

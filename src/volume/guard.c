@@ -41,7 +41,7 @@ static const struct {
 
 bool guard_is_known(enum volume_guard guard)
 {
-	return guard == GUARD_NONE ||
+	return guard == GUARD_NONE || guard == GUARD_LMDB ||
 	       ((size_t)guard < sizeof(guards) / sizeof(*guards) && guards[guard].fits);
 }
 
@@ -59,4 +59,21 @@ int guard_check(enum volume_guard guard, guard_read *read, const void *from,
 	if (err)
 		return err;
 	return guards[guard].fits(bytes, length) ? 0 : -EBADMSG;
+}
+
+int guard_check_snapshot(const struct volume_snapshot *snapshot, guard_read *read,
+			 const void *from)
+{
+	unsigned char bytes[2][8];
+	uint64_t one, other, newest;
+	int err = read(from, bytes[0], 8, snapshot->at);
+
+	if (!err)
+		err = read(from, bytes[1], 8, (uint64_t)snapshot->at + snapshot->distance);
+	if (err)
+		return err;
+	one = little_endian(bytes[0], 8);
+	other = little_endian(bytes[1], 8);
+	newest = one > other ? one : other;
+	return newest - snapshot->transaction <= 1 ? 0 : -ESTALE;
 }

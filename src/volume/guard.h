@@ -13,6 +13,7 @@
 
 #include "index/volume_desc.h"
 
+/* GUARD_LMDB is known, too, and checked by guard_check_snapshot. */
 bool guard_is_known(enum volume_guard guard);
 
 /* Reads stored bytes; `from` is the caller's own. 0 or a negative errno. */
@@ -24,5 +25,12 @@ typedef int guard_read(const void *from, void *buffer, size_t length, uint64_t o
  */
 int guard_check(enum volume_guard guard, guard_read *read, const void *from,
 		uint64_t offset, uint64_t length);
+
+/*
+ * Is the snapshot's transaction, or the next, the newest one that the source knows? 0,
+ * -ESTALE, or the error of the read, which must follow that of the bytes.
+ */
+int guard_check_snapshot(const struct volume_snapshot *snapshot, guard_read *read,
+			 const void *from);
 
 #endif

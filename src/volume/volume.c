@@ -177,6 +177,22 @@ static int read_guard(const void *argument, void *buffer, size_t length, uint64_
 	return stage_pread(from->volume, buffer, length, offset, from->context);
 }
 
+/*
+ * Past blocks that were read ahead, for the writer may have gone on since. The pages stay
+ * in the kernel's page cache, where a writer of this machine changes them.
+ */
+static int read_counter(const void *argument, void *buffer, size_t length, uint64_t offset)
+{
+	const struct guarded *from = argument;
+	enum read_hint hint = from->context->hint;
+	int err;
+
+	from->context->hint = READ_SHARED;
+	err = source_read(from->volume->source, buffer, length, offset, from->context);
+	from->context->hint = hint;
+	return err;
+}
+
 int volume_check(const struct volume_table *table, uint32_t number, uint64_t offset,
 		 uint64_t length, struct read_context *context)
 {
@@ -185,6 +201,9 @@ int volume_check(const struct volume_table *table, uint32_t number, uint64_t off
 	HANDLE_CHECK(table, HANDLE_VOLUMES);
 	if (!volume)
 		return -EIO;
+	if (volume->desc.guard == GUARD_LMDB)
+		return guard_check_snapshot(&volume->desc.snapshot, read_counter,
+					    &(struct guarded){ volume, context });
 	if (volume->ops != &volume_raw_ops || volume->desc.guard == GUARD_NONE)
 		return 0;
 	if (!range_within(offset, length, volume->desc.length))

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "maps/name_map.h"
-#include "maps/pickle.h"
+#include "base/pickle.h"
 
 static void read_map(const uint8_t *bytes, size_t n)
 {

@@ -86,7 +86,8 @@ static void test_known_ones(void **state)
 	assert_true(guard_is_known(GUARD_NONE));
 	assert_true(guard_is_known(GUARD_HDF5_HEAP));
 	assert_true(guard_is_known(GUARD_HDF5_FIRST));
-	assert_false(guard_is_known((enum volume_guard)3));
+	assert_true(guard_is_known(GUARD_LMDB));
+	assert_false(guard_is_known((enum volume_guard)4));
 	assert_false(guard_is_known((enum volume_guard)-1));
 }
 
@@ -192,6 +193,86 @@ static void test_what_is_not_in_the_volume_is_eio(void **state)
 	close_fixture(&f);
 }
 
+/* ---- The newest transaction ------------------------------------------------ */
+
+enum { COUNTER_AT = 9, COUNTERS_APART = 100, DATABASE_BYTES = 300 };
+
+static void write_database(uint64_t one, uint64_t other)
+{
+	unsigned char bytes[DATABASE_BYTES];
+
+	memset(bytes, 'x', sizeof(bytes));
+	for (int i = 0; i < 8; i++) {
+		bytes[COUNTER_AT + i] = (unsigned char)(one >> 8 * i);
+		bytes[COUNTER_AT + COUNTERS_APART + i] = (unsigned char)(other >> 8 * i);
+	}
+	unit_write("database", bytes, sizeof(bytes));
+}
+
+static const struct {
+	const char *what;
+	uint64_t one, other;
+	int result;
+} transactions[] = {
+	{ "this one is the newest", 41, 42, 0 },
+	{ "the next one is", 43, 42, 0 },
+	{ "the second one is", 43, 44, -ESTALE },
+	{ "a later one is", 1000, 999, -ESTALE },
+	{ "an older one is", 41, 40, -ESTALE },
+	{ "none is", 0, 0, -ESTALE },
+	{ "2^64 - 1 is", UINT64_MAX, 42, -ESTALE },
+};
+
+/* A raw volume, and an array of the same bytes, in an index. */
+static void open_database(struct fixture *f)
+{
+	static const uint32_t no_codecs[VOLUME_CODECS] = { 0 };
+	const struct volume_snapshot snapshot = { 42, COUNTER_AT, COUNTERS_APART };
+	const struct entry_tile tile = { 200, 60, 0 };
+	const struct entry_array array = {
+		.source_size = DATABASE_BYTES, .rank = 3, .item = 1, .dims = { 3, 4, 5 },
+		.tile = { 3, 4, 5 }, .order = { 1, 2, 0 }, .codecs = no_codecs,
+		.tiles = &tile, .tile_count = 1, .snapshot = snapshot,
+	};
+	char name[] = "database", *names[] = { name };
+	struct entries *log = entries_new();
+	struct entry_extent x[2];
+
+	write_database(42, 41);
+	assert_int_equal(entries_snapshot_extent(log, 0, DATABASE_BYTES, &snapshot, 200, 60,
+						 &x[0]), 0);
+	assert_int_equal(entries_array_extent(log, &array, &x[1]), 0);
+	for (size_t i = 0; i < COUNT(x); i++)
+		kit_add(log, &(struct entry){ .kind = ENTRY_FILE, .path = i ? "b" : "a",
+					      .size = 60, .extents = &x[i],
+					      .extent_count = 1 });
+	f->index = kit_index_of(log);
+	assert_int_equal(source_set_open(names, 1, false, &f->sources, NULL), 0);
+	assert_int_equal(volume_table_open(f->index, &f->sources, &f->table), 0);
+}
+
+/* The writer goes on after the index was made; what is in the cache does not count. */
+static void test_transactions(void **state)
+{
+	size_t i = unit_row(state);
+	struct fixture f;
+
+	open_database(&f);
+	write_database(transactions[i].one, transactions[i].other);
+	for (uint32_t node = 1; node <= 2; node++) {
+		struct tree_piece piece;
+		char bytes[60];
+
+		assert_int_equal(tree_piece(index_tree(f.index), node, 0, &piece), 0);
+		assert_int_equal(volume_pread(&f.table, piece.volume, bytes, sizeof(bytes),
+					      piece.offset, PLAIN_READ), 0);
+		assert_int_equal(bytes[0], 'x');
+		assert_int_equal(volume_check(&f.table, piece.volume, piece.start, piece.whole,
+					      PLAIN_READ), transactions[i].result);
+	}
+	close_fixture(&f);
+}
+
 static void test_an_extent_of_pieces_has_its_start(void **state)
 {
 	struct entry_extent x[2];
@@ -222,6 +303,7 @@ static const struct CMUnitTest guard[] = {
 	unit_table(test_headers, headers, what),
 	cmocka_unit_test(test_no_room_for_a_header),
 	cmocka_unit_test(test_known_ones),
+	unit_table(test_transactions, transactions, what),
 	cmocka_unit_test(test_the_extent_is_checked_from_any_offset),
 	cmocka_unit_test(test_what_is_not_in_the_volume_is_eio),
 	cmocka_unit_test(test_an_extent_of_pieces_has_its_start),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "maps/pickle_reader.h"
+#include "base/pickle_reader.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "maps/pickle_text.h"
+#include "base/pickle_text.h"
 
 static int __attribute__((format(printf, 3, 0)))
 refuse_with(struct pickle_reader *r, int errnum, const char *format, va_list arguments)

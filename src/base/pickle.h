@@ -10,8 +10,8 @@
  *
  * Threads: none; what has been read is immutable.
  */
-#ifndef GRANARY_MAPS_PICKLE_H
-#define GRANARY_MAPS_PICKLE_H
+#ifndef GRANARY_BASE_PICKLE_H
+#define GRANARY_BASE_PICKLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -91,9 +91,11 @@ int pickle_read(const void *bytes, size_t n, const char *path, struct pickle **o
 		struct error *e);
 void pickle_free(struct pickle *pickle);
 
-/* For a policy: its context, the pickle's protocol, and a `build` that keeps the state. */
+/* For a policy: its context, the pickle's protocol, a `call` that makes an object of the
+   class and its arguments, and a `build` that keeps the state. */
 void *pickle_context(const struct pickle_reader *r);
 unsigned pickle_protocol(const struct pickle_reader *r);
+int pickle_push_object(struct pickle_reader *r, uint32_t class, uint32_t arguments);
 int pickle_note_state(struct pickle_reader *r, uint32_t object, uint32_t state);
 
 /*

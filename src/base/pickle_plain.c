@@ -10,7 +10,7 @@
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/utf8.h"
-#include "maps/pickle_reader.h"
+#include "base/pickle_reader.h"
 
 enum { MADE_FREE = 65536, ELEMENT_BYTES = 32 /* of memory: a value, and its place */ };
 
@@ -331,8 +331,6 @@ static int make_buffer(struct pickle_reader *r, uint32_t arguments)
 static int plain_call(struct pickle_reader *r, uint32_t class, uint32_t arguments)
 {
 	enum known known = known_class(pickle_at(r, class)->text);
-	struct pickle_value object = {
-		.kind = PICKLE_OBJECT, .size = arguments, .object = {.class = class}};
 
 	if (known == MAPPING)
 		return make_mapping(r, arguments);
@@ -344,7 +342,7 @@ static int plain_call(struct pickle_reader *r, uint32_t class, uint32_t argument
 		return make_buffer(r, arguments);
 	if (known != DTYPE && known != ARRAY)
 		return pickle_refuse_opcode(r);
-	return pickle_push(r, &object);
+	return pickle_push_object(r, class, arguments);
 }
 
 /* (1, shape, dtype, Fortran's order, bytes or a list): the object becomes a list. */

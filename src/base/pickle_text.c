@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "maps/pickle_text.h"
+#include "base/pickle_text.h"
 
 #include <errno.h>
 #include <stdbool.h>

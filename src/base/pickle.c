@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "maps/pickle.h"
+#include "base/pickle.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "maps/pickle_reader.h"
+#include "base/pickle_reader.h"
 
 enum {
 	PROTOCOL_MOST = 5,

@@ -5,8 +5,8 @@
  * Python makes a str of a file's name with os.fsdecode: bytes that are not UTF-8 become
  * the surrogates U+DC80 to U+DCFF, and a pickle holds these like any other character.
  */
-#ifndef GRANARY_MAPS_PICKLE_TEXT_H
-#define GRANARY_MAPS_PICKLE_TEXT_H
+#ifndef GRANARY_BASE_PICKLE_TEXT_H
+#define GRANARY_BASE_PICKLE_TEXT_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "maps/pickle_reader.h"
+#include "base/pickle_reader.h"
 
 enum { NAME_MOST = 255 }; /* bytes of a class's module, and of its name */
 
@@ -88,15 +88,23 @@ int pickle_do_reduce(struct pickle_reader *r, unsigned unused)
 	return err;
 }
 
+int pickle_push_object(struct pickle_reader *r, uint32_t class, uint32_t arguments)
+{
+	const struct pickle_value object = {
+		.kind = PICKLE_OBJECT, .size = arguments, .object = {.class = class}};
+
+	return pickle_push(r, &object);
+}
+
 int pickle_do_new_object(struct pickle_reader *r, unsigned unused)
 {
-	struct pickle_value object = {.kind = PICKLE_OBJECT};
+	uint32_t class, arguments;
 	int err;
 
 	if (!r->policy->objects)
 		return pickle_refuse_opcode(r);
-	err = evaluate_call(r, &object.object.class, &object.size);
-	return err ? err : pickle_push(r, &object);
+	err = evaluate_call(r, &class, &arguments);
+	return err ? err : pickle_push_object(r, class, arguments);
 }
 
 int pickle_do_build(struct pickle_reader *r, unsigned unused)

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "maps/pickle.h"
 #include "base/error.h"
+#include "base/pickle.h"
 
 enum { DEPTH_MOST = 6, CASES = 26, PROTOCOLS = 6 };
 

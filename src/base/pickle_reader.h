@@ -5,14 +5,14 @@
  * The machine has a stack of values, marks on that stack, and a memo. Opcodes return 0,
  * or an errno with a sentence.
  */
-#ifndef GRANARY_MAPS_PICKLE_READER_H
-#define GRANARY_MAPS_PICKLE_READER_H
+#ifndef GRANARY_BASE_PICKLE_READER_H
+#define GRANARY_BASE_PICKLE_READER_H
 
 #include <stdbool.h>
 
 #include "base/arena.h"
 #include "base/vec.h"
-#include "maps/pickle.h"
+#include "base/pickle.h"
 
 enum { PICKLE_LINE_MOST = 64 }; /* bytes of a number that is written out */
 

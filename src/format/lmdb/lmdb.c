@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * LMDB files: images and their labels, as the writers of datasets keep them, or each key as
+ * a file.
+ *
+ * A walk reads branch and leaf pages, and of each value what is around its image. A writer
+ * may be at work: extents have a guard that ends in an error once pages of the snapshot may
+ * have been used again.
+ */
+#include "format/format.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/filename.h"
+#include "base/text.h"
+#include "build/findings.h"
+#include "format/lmdb/lmdb_rows.h"
+#include "names/split_words.h"
+
+enum { CLASS_BYTES = 256 };
+
+struct lmdb_scan {
+	struct lmdb_file file;
+	struct lmdb_rows rows;
+	char class_name[CLASS_BYTES]; /* of all images, or "" */
+	struct text shown;            /* for `granary info` */
+};
+
+/*
+ * "bedroom" of "bedroom_train_lmdb/data.mdb": LSUN has a database for each class and split.
+ * "": the name is no such one.
+ */
+static void find_class(const char *path, char out[CLASS_BYTES])
+{
+	static const char ending[] = "_lmdb";
+	const char *name = filename_of(path), *end;
+	size_t n = strlen(name), tail = strlen(ending);
+
+	*out = '\0';
+	if (strcmp(name, "data.mdb") == 0)
+		n = directory_name_of(path, &name);
+	if (n <= tail || memcmp(name + n - tail, ending, tail) != 0)
+		return;
+	n -= tail;
+	end = memrchr(name, '_', n);
+	if (end && end > name && split_is_lowercase_word(end + 1, (size_t)(name + n - end - 1)))
+		snprintf(out, CLASS_BYTES, "%.*s", (int)(end - name), name);
+}
+
+/* "main: pickled pairs (.jpg), 600 with labels" */
+static int note_shown(struct lmdb_scan *s, const struct lmdb_plan *plan)
+{
+	static const char *const words[] = {
+		[LMDB_SHOWS_FILES] = "values as files",
+		[LMDB_SHOWS_IMAGES] = "images",
+		[LMDB_SHOWS_TEXTS] = "images with texts",
+	};
+	const char *what = plan->form ? plan->form->word : words[plan->shows];
+
+	if (plan->db.entries == 0 || (plan->values == 0 && s->rows.shown == 0))
+		return 0;
+	return text_print(&s->shown, "%s%s%.40s%s%s", s->shown.count ? ", " : "; ",
+			  *plan->name ? "'" : "", plan->name, *plan->name ? "': " : "", what) < 0 ?
+		       lmdb_no_memory(&s->file) : 0;
+}
+
+static int add_database(struct lmdb_scan *s, const struct lmdb_plan *plan,
+			const char *prefix, const char *split)
+{
+	const char *class_name = plan->labelled || !*s->class_name ? NULL : s->class_name;
+	int err = lmdb_rows_add(&s->rows, plan, prefix, split, class_name);
+
+	return err ? err : note_shown(s, plan);
+}
+
+/* A database that is called as a split is one, and one with labels an array of its own;
+   others are directories. */
+static int add_named(struct lmdb_scan *s, const struct lmdb_named *named, const char *split)
+{
+	struct lmdb_plan plan = { .name = named->name, .db = named->db };
+	struct text prefix = { 0 };
+	int err = lmdb_plan_make(&s->file, &s->rows.window, &plan);
+
+	if (split_is_word(named->name, strlen(named->name)) && !s->file.scan->rows->tree)
+		split = named->name;
+	else if (plan.labelled)
+		plan.array = named->name;
+	else if (!err && text_print(&prefix, "%s/", named->name) < 0)
+		err = lmdb_no_memory(&s->file);
+	if (!err)
+		err = add_database(s, &plan, prefix.items ? prefix.items : "", split);
+	vec_free(&prefix);
+	return err;
+}
+
+static int add_all(struct lmdb_scan *s)
+{
+	const char *split = s->file.scan->rows->split ? s->file.scan->rows->split : "";
+	struct lmdb_plan plan = { .name = "", .db = s->file.main };
+	int err = lmdb_plan_make(&s->file, &s->rows.window, &plan);
+
+	if (!err)
+		err = add_database(s, &plan, "", split);
+	for (size_t i = 0; i < s->rows.databases.count && !err; i++)
+		err = add_named(s, &s->rows.databases.items[i], split);
+	return err ? err : lmdb_check_snapshot(&s->file);
+}
+
+static void lmdb_describe(const struct lmdb_scan *s)
+{
+	struct scan *scan = s->file.scan;
+
+	snprintf(scan->detail, sizeof(scan->detail), "version %u, transaction %" PRIu64 "%.60s",
+		 s->file.version, s->file.transaction, s->shown.items ? s->shown.items : "");
+}
+
+static int lmdb_scan_file(struct scan *scan, struct error *e)
+{
+	struct lmdb_scan s = { .class_name = "" };
+	int err = lmdb_file_open(scan, &s.file, e);
+
+	lmdb_rows_open(&s.rows, &s.file);
+	if (!err && s.file.main.root == LMDB_NO_PAGE)
+		err = error_set(e, ERROR_DATASET, EBADMSG,
+				"'%s' is an LMDB database without entries; its writer may not "
+				"have committed yet", scan->label);
+	find_class(scan->label, s.class_name);
+	if (!err)
+		err = add_all(&s);
+	if (!err)
+		lmdb_describe(&s);
+	vec_free(&s.shown);
+	lmdb_rows_close(&s.rows);
+	lmdb_file_close(&s.file);
+	return err;
+}
+
+const struct format format_lmdb = {
+	.name = "lmdb",
+	.rows = true,
+	.probe = lmdb_probe,
+	.scan = lmdb_scan_file,
+};
