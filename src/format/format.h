@@ -92,17 +92,12 @@ struct scan {
 	void *indexer;             /* the indexer's own, for both */
 };
 
-/* May the window be a compressed stream that is being decoded? */
-enum format_decoded {
-	FORMAT_STORED_ONLY = 0,
-	FORMAT_DECODED_WHOLE,    /* once all of it has been decoded */
-	FORMAT_DECODED_IN_ORDER, /* its length may be unknown: more than there is */
-};
-
 struct format {
 	const char *name; /* "tar" */
-	enum format_decoded decoded;
 
+	/* A compressed stream is scanned while it is decoded: the window's length may be
+	   more than there is. Others are scanned once all of it has been decoded. */
+	bool in_order;
 	bool nests;              /* one inside another is a directory there */
 	bool rows;               /* it holds rows or arrays, not files with names */
 	bool appends;            /* a name may come again, and its last entry counts */
