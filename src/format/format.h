@@ -86,6 +86,15 @@ struct scan {
 	struct entries *(*offer)(struct scan *scan, const char *member,
 				 uint64_t base, uint64_t length);
 
+	/*
+	 * Opens the compressed stream in the window [base, base + length) of the same source,
+	 * which is deflate or begins with a signature, to be entered in its middle. Its bytes
+	 * are decoded as they are read from what is returned, once, in order; extents lie on
+	 * the source *number. All of it must be read. NULL: it cannot be read so. May be NULL.
+	 */
+	const struct source *(*open_stream)(struct scan *scan, bool deflate, uint64_t base,
+					    uint64_t length, uint32_t *number);
+
 	/* One more entry has been passed, and so many bytes of the window. May be
 	   NULL. If `alone`, several threads may call it. */
 	void (*advance)(struct scan *scan, uint64_t bytes);

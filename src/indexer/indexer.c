@@ -212,7 +212,7 @@ static struct job *new_job(struct indexer *indexer, const struct source *source,
 		.offer = indexer->config->nested ? offer : NULL, .indexer = job,
 		.opens_npz = indexer->config->nested_npz,
 		.compares = indexer->config->compares,
-		.advance = indexer_advance,
+		.advance = indexer_advance, .open_stream = stream_job_open_member,
 		.rows = &job->rows, .options = &indexer->config->formats,
 		.alone = indexer->sources->count == 1,
 	};

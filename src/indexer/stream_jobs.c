@@ -8,6 +8,8 @@
 #include "base/cleanup.h"
 #include "build/findings.h"
 
+enum { SIGNATURE_BYTES = 64 };
+
 /* Opens the stream in a window of the job's source, and lists it. */
 static int list_stream(struct job *job, const struct stream_kind *kind, uint64_t base,
 		       uint64_t length, struct decoded **out, uint32_t *number)
@@ -108,6 +110,25 @@ int stream_job_enter(struct job *job, const unsigned char *head, size_t n, struc
 	job->format = format_probe(inner, (size_t)got);
 	return job->format ? prepare_scan(job, e) :
 			     stream_job_enter(job, inner, (size_t)got, e);
+}
+
+const struct source *stream_job_open_member(struct scan *scan, bool deflate, uint64_t base,
+					    uint64_t length, uint32_t *number)
+{
+	unsigned char head[SIGNATURE_BYTES];
+	size_t n = length < sizeof(head) ? (size_t)length : sizeof(head);
+	struct job *job = scan->indexer;
+	const struct stream_kind *kind = stream_kind_deflate();
+	struct decoded *stream;
+
+	if (!deflate && source_pread(scan->source, head, n, base) < 0)
+		return NULL;
+	if (!deflate)
+		kind = stream_kind_find(head, n);
+	if (!kind || stream_kind_needs(kind) || job->streams == VOLUME_STREAMS_DEEP ||
+	    list_stream(job, kind, base, length, &stream, number) < 0)
+		return NULL;
+	return decoded_source(stream);
 }
 
 int stream_job_open_labels(struct job *job, struct error *e)

@@ -16,6 +16,10 @@
  */
 int stream_job_enter(struct job *job, const unsigned char *head, size_t n, struct error *e);
 
+/* The scan's open_stream. */
+const struct source *stream_job_open_member(struct scan *scan, bool deflate, uint64_t base,
+					    uint64_t length, uint32_t *number);
+
 /* If the file beside the job's that may have its labels is a stream: decodes it. */
 int stream_job_open_labels(struct job *job, struct error *e);
 
