@@ -249,6 +249,25 @@ flipped() {
 		"$granary" index --force --checksums "$work/rot.zip"
 }
 
+# What zarr wrote is shown as the directory that it opens by its path: the last record of a
+# name, as unzip has it.
+zarrs() {
+	local version
+	for version in v2 v3; do
+		mkdir "$work/$version"
+		(cd "$work/$version" && unzip -qo "$fixtures/zarr/$version.zarr.zip")
+		mount_ok "zarr $version: mounted" -o index=off "$fixtures/zarr/$version.zarr.zip" \
+			"$mnt" || return
+		check "zarr $version: the records and chunks" compare --no-attributes \
+			"$work/$version" "$mnt"
+		check "zarr $version: the last record counts" grep -rq unit "$mnt/x"
+		umount_ok "$mnt"
+	done
+	tar -C "$fixtures/zarr" -cf "$work/zarr.tar" v3.zarr.zip
+	is "$("$granary" ls -o index=off "$work/zarr.tar" v3.zarr)" \
+		$'v3.zarr/x\nv3.zarr/zarr.json' "zarr in a tar: a directory without .zip"
+}
+
 # Members of more than 64 MiB are entered in their middle, by places that indexing finds.
 entered() {
 	mkdir "$work/entered"
@@ -278,6 +297,7 @@ places
 inside
 encodings
 large
+zarrs
 entered
 unreadable
 told
