@@ -85,23 +85,27 @@ struct scan {
 	struct entries *(*offer)(struct scan *scan, const char *member,
 				 uint64_t base, uint64_t length);
 
+	/*
+	 * Opens the compressed stream in the window [base, base + length) of the same source,
+	 * which is deflate or begins with a signature, to be entered in its middle. Its bytes
+	 * are decoded as they are read from what is returned, once, in order; extents lie on
+	 * the source *number. All of it must be read. NULL: it cannot be read so. May be NULL.
+	 */
+	const struct source *(*open_stream)(struct scan *scan, bool deflate, uint64_t base,
+					    uint64_t length, uint32_t *number);
+
 	/* One more entry has been passed, and so many bytes of the window. May be
 	   NULL. If `alone`, several threads may call it. */
 	void (*advance)(struct scan *scan, uint64_t bytes);
 	void *indexer;             /* the indexer's own, for both */
 };
 
-/* May the window be a compressed stream that is being decoded? */
-enum format_decoded {
-	FORMAT_STORED_ONLY = 0,
-	FORMAT_DECODED_WHOLE,    /* once all of it has been decoded */
-	FORMAT_DECODED_IN_ORDER, /* its length may be unknown: more than there is */
-};
-
 struct format {
 	const char *name; /* "tar" */
-	enum format_decoded decoded;
 
+	/* A compressed stream is scanned while it is decoded: the window's length may be
+	   more than there is. Others are scanned once all of it has been decoded. */
+	bool in_order;
 	bool nests;              /* one inside another is a directory there */
 	bool rows;               /* it holds rows or arrays, not files with names */
 	bool appends;            /* a name may come again, and its last entry counts */

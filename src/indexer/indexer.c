@@ -60,7 +60,7 @@ static int find_shard_format(struct job *job, struct error *e)
 	if (err)
 		return format_unreadable(job->scan.label, err, e);
 	err = stream_job_enter(job, head, n, e);
-	if (err || (job->format && job->format->decoded))
+	if (err || job->format)
 		return err;
 	job->scan = stored;
 	job->stream = NULL;
@@ -74,7 +74,9 @@ static int scan_job(struct job *job, struct error *e)
 
 	if (!job->format->appends)
 		entries_forbid_duplicates(job->scan.entries);
-	err = format_scan(job->format, &job->scan, e);
+	err = stream_job_open_labels(job, e);
+	if (!err)
+		err = format_scan(job->format, &job->scan, e);
 	err = stream_job_end(job, err, e);
 	if (!err)
 		err = indexer_add_samples(job, e);
@@ -164,6 +166,7 @@ static void free_job(struct job *job)
 	vec_free(&job->scan.selection);
 	findings_free(&job->found);
 	wds_splits_free(&job->findings.splits);
+	decoded_close(job->labels);
 	free(job->label);
 	free(job->error);
 	free(job);
@@ -210,7 +213,7 @@ static struct job *new_job(struct indexer *indexer, const struct source *source,
 		.offer = indexer->config->nested ? offer : NULL, .indexer = job,
 		.opens_npz = indexer->config->nested_npz,
 		.compares = indexer->config->compares,
-		.advance = indexer_advance,
+		.advance = indexer_advance, .open_stream = stream_job_open_member,
 		.rows = &job->rows, .options = &indexer->config->formats,
 		.alone = indexer->sources->count == 1,
 	};
@@ -293,8 +296,7 @@ static int find_nested_format(struct job *job, const unsigned char *head, size_t
 
 	job->format = format_probe(head, n);
 	err = job->format ? 0 : stream_job_enter(job, head, n, e);
-	if (err || (job->format && (!job->format->nests ||
-				    (job->stream && !job->format->decoded))))
+	if (err || (job->format && !job->format->nests))
 		job->format = NULL;
 	return err;
 }

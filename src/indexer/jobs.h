@@ -36,6 +36,7 @@ struct job {
 	struct wds_findings findings; /* of a shard that is a tar */
 	struct findings found; /* of the scan */
 	struct decoded *stream; /* that the scan reads; owned by the indexer; NULL: none */
+	struct decoded *labels; /* scan.labels_in is this; owned; NULL: it is no stream */
 	uint64_t passed;   /* bytes of the stream's stored ones: stream_job_passed */
 	unsigned streams;  /* that it lies in, one within the other */
 	uint64_t top;      /* where it begins in the shard: it, or the file that it is in */

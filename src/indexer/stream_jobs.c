@@ -8,14 +8,16 @@
 #include "base/cleanup.h"
 #include "build/findings.h"
 
-/* Opens the stream in the job's window, and lists it. */
-static int list_stream(struct job *job, const struct stream_kind *kind, struct decoded **out,
-		       uint32_t *number)
+enum { SIGNATURE_BYTES = 64 };
+
+/* Opens the stream in a window of the job's source, and lists it. */
+static int list_stream(struct job *job, const struct stream_kind *kind, uint64_t base,
+		       uint64_t length, struct decoded **out, uint32_t *number)
 {
 	struct indexer *indexer = job->indexer;
 	struct listed_stream listed = { .source = job->scan.source_number };
-	int err = decoded_open(kind, job->scan.source, job->scan.base, job->scan.length,
-			       job->scan.label, &listed.decoded);
+	int err = decoded_open(kind, job->scan.source, base, length, job->scan.label,
+			       &listed.decoded);
 
 	if (err)
 		return err;
@@ -57,10 +59,13 @@ static void move_job(struct job *job, struct decoded *stream, uint32_t number)
 
 static int too_deep(const struct job *job, struct error *e)
 {
+	const char *path = source_path(job->shard->scan.source);
+
 	return error_set(e, ERROR_DATASET, EBADMSG,
 			 "'%s' holds compressed files more than %d deep, which are not read at "
-			 "random; unpack it, and mount what is inside",
-			 job->scan.label, VOLUME_STREAMS_DEEP);
+			 "random; take one layer off, and mount what is inside: bsdtar %s'%s' "
+			 "(package libarchive-tools)", job->scan.label, VOLUME_STREAMS_DEEP,
+			 job->shard->stream ? "-cf unpacked.tar @" : "-xf ", path);
 }
 
 static int lacks_library(const struct job *job, const struct stream_kind *kind,
@@ -74,10 +79,8 @@ static int lacks_library(const struct job *job, const struct stream_kind *kind,
 /* Formats that read the end, or follow pointers, need the whole size. */
 static int prepare_scan(struct job *job, struct error *e)
 {
-	int err = 0;
+	int err = job->format->in_order ? 0 : decoded_finish(job->stream, e);
 
-	if (job->format->decoded == FORMAT_DECODED_WHOLE)
-		err = decoded_finish(job->stream, e);
 	job->scan.length = source_size(job->scan.source);
 	return err;
 }
@@ -89,7 +92,6 @@ int stream_job_enter(struct job *job, const unsigned char *head, size_t n, struc
 	struct decoded *stream = NULL;
 	uint32_t number = 0;
 	ssize_t got;
-	int err;
 
 	if (!kind)
 		return 0;
@@ -97,7 +99,8 @@ int stream_job_enter(struct job *job, const unsigned char *head, size_t n, struc
 		return lacks_library(job, kind, e);
 	if (job->streams == VOLUME_STREAMS_DEEP)
 		return too_deep(job, e);
-	if (!inner || list_stream(job, kind, &stream, &number) < 0)
+	if (!inner || list_stream(job, kind, job->scan.base, job->scan.length, &stream,
+				  &number) < 0)
 		return format_no_memory(job->scan.label, e);
 	got = read_stream_head(stream, inner);
 	if (got < 0)
@@ -105,9 +108,49 @@ int stream_job_enter(struct job *job, const unsigned char *head, size_t n, struc
 						  format_unreadable(job->scan.label, (int)got, e);
 	move_job(job, stream, number);
 	job->format = format_probe(inner, (size_t)got);
-	if (!job->format)
-		return stream_job_enter(job, inner, (size_t)got, e);
-	err = job->format->decoded ? prepare_scan(job, e) : 0;
+	return job->format ? prepare_scan(job, e) :
+			     stream_job_enter(job, inner, (size_t)got, e);
+}
+
+const struct source *stream_job_open_member(struct scan *scan, bool deflate, uint64_t base,
+					    uint64_t length, uint32_t *number)
+{
+	unsigned char head[SIGNATURE_BYTES];
+	size_t n = length < sizeof(head) ? (size_t)length : sizeof(head);
+	struct job *job = scan->indexer;
+	const struct stream_kind *kind = stream_kind_deflate();
+	struct decoded *stream;
+
+	if (!deflate && source_pread(scan->source, head, n, base) < 0)
+		return NULL;
+	if (!deflate)
+		kind = stream_kind_find(head, n);
+	if (!kind || stream_kind_needs(kind) || job->streams == VOLUME_STREAMS_DEEP ||
+	    list_stream(job, kind, base, length, &stream, number) < 0)
+		return NULL;
+	return decoded_source(stream);
+}
+
+int stream_job_open_labels(struct job *job, struct error *e)
+{
+	const struct source *source = job->scan.labels_in;
+	uint64_t size = source ? source_size(source) : 0;
+	CLEANUP(cleanup_free) unsigned char *head = malloc(FORMAT_HEAD_BYTES);
+	size_t n = size < FORMAT_HEAD_BYTES ? (size_t)size : FORMAT_HEAD_BYTES;
+	const struct stream_kind *kind;
+	int err;
+
+	if (!head)
+		return format_no_memory(job->scan.label, e);
+	/* an error here is one of the scan, too, which has the words */
+	kind = n && source_pread(source, head, n, 0) == 0 ? stream_kind_find(head, n) : NULL;
+	if (!kind || stream_kind_needs(kind))
+		return 0;
+	if (decoded_open(kind, source, 0, size, source_path(source), &job->labels) < 0)
+		return format_no_memory(job->scan.label, e);
+	err = decoded_finish(job->labels, e);
+	if (!err)
+		job->scan.labels_in = decoded_source(job->labels);
 	return err;
 }
 

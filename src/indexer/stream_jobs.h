@@ -16,6 +16,13 @@
  */
 int stream_job_enter(struct job *job, const unsigned char *head, size_t n, struct error *e);
 
+/* The scan's open_stream. */
+const struct source *stream_job_open_member(struct scan *scan, bool deflate, uint64_t base,
+					    uint64_t length, uint32_t *number);
+
+/* If the file beside the job's that may have its labels is a stream: decodes it. */
+int stream_job_open_labels(struct job *job, struct error *e);
+
 /*
  * Ends the scan of a job: decodes the rest of its stream, if it has one. `err` and *e are
  * those of the scan; returns those of the stream where they say more.

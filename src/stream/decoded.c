@@ -268,6 +268,11 @@ const struct stream_kind *stream_kind_find(const unsigned char *head, size_t n)
 	return NULL;
 }
 
+const struct stream_kind *stream_kind_deflate(void)
+{
+	return &stream_deflate;
+}
+
 const char *stream_kind_name(const struct stream_kind *kind)
 {
 	return kind->name;

@@ -29,8 +29,9 @@ struct stream_kind;
 
 #define DECODED_UNKNOWN ((uint64_t)INT64_MAX)
 
-/* The compression that begins so, or NULL. */
+/* The compression that begins so, or NULL; and deflate, which has no signature. */
 const struct stream_kind *stream_kind_find(const unsigned char *head, size_t n);
+const struct stream_kind *stream_kind_deflate(void);
 
 /* What it is called: "gzip"; and the library that this build lacks for it, or NULL. */
 const char *stream_kind_name(const struct stream_kind *kind);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * gzip files (RFC 1952), of one member or of many. A chunk begins at a deflate block, and
+ * gzip files (RFC 1952), of one member or of many, and deflate without their headers, as in
+ * a zip. A chunk begins at a deflate block, and
  * where one begins in the middle of a member, at any bit. zlib stops there (Z_BLOCK), and
  * checks the members' checksums and lengths.
  */
@@ -31,6 +32,7 @@ struct gzip_points {
 	uint64_t member_out; /* and its decoded bytes so far */
 	uint64_t last_member; /* decoded bytes of the member before; 0: there is none */
 	uint64_t garbage;    /* bytes behind the last member that are no zeros */
+	bool raw;            /* there are no members, but one deflate stream */
 	bool ended;
 
 	/* Where the next chunk begins, in the window. */
@@ -43,17 +45,28 @@ struct gzip_points {
 	unsigned char head[SPARSE_STORED_MOST]; /* of the chunk, as it is stored */
 };
 
-static void *gzip_points_open(struct stream_input *input)
+static void *deflate_points_new(struct stream_input *input, bool raw)
 {
 	struct gzip_points *gzip = calloc(1, sizeof(*gzip));
 
 	if (!gzip)
 		return NULL;
 	gzip->stored.input = input;
-	if (inflateInit2(&gzip->z, 16 + MAX_WBITS) == Z_OK)
+	gzip->raw = raw;
+	if (inflateInit2(&gzip->z, raw ? -MAX_WBITS : 16 + MAX_WBITS) == Z_OK)
 		return gzip;
 	free(gzip);
 	return NULL;
+}
+
+static void *gzip_points_open(struct stream_input *input)
+{
+	return deflate_points_new(input, false);
+}
+
+static void *deflate_points_open(struct stream_input *input)
+{
+	return deflate_points_new(input, true);
 }
 
 static void gzip_points_close(void *reader)
@@ -91,8 +104,13 @@ static int pass_padding(struct gzip_points *gzip, struct error *e)
 /* Behind a member: 1 where the next one begins, 0 at the end, or an error. */
 static int begin_member(struct gzip_points *gzip, struct error *e)
 {
-	int more = stream_buffer_need(&gzip->stored, GZIP_HEADER, e);
+	int more;
 
+	if (gzip->raw) {
+		gzip->ended = true;
+		return 0;
+	}
+	more = stream_buffer_need(&gzip->stored, GZIP_HEADER, e);
 	if (more < 0)
 		return more;
 	if (!gzip_begins(gzip->stored.next, gzip->stored.left))
@@ -139,7 +157,7 @@ static int gzip_refuse(struct gzip_points *gzip, int status, struct error *e)
 					    "the header is not right of the gzip member that "
 					    "begins",
 				      gzip_in_source(gzip, gzip->member), e);
-	return stream_damaged(gzip->stored.input, "its gzip data make no sense near",
+	return stream_damaged(gzip->stored.input, "its deflate data make no sense near",
 			      gzip_in_source(gzip, stream_buffer_position(&gzip->stored)), e);
 }
 
@@ -155,6 +173,13 @@ static int make_room(struct gzip_points *gzip, struct stream_chunk *out, struct 
 	return vec_reserve(&out->bytes, more) < 0 ? stream_no_memory(gzip->stored.input, e) : 0;
 }
 
+/* Has the last block of raw deflate ended? zlib needs one more call, and no byte, to say so. */
+static bool is_raw_end(const struct gzip_points *gzip)
+{
+	return gzip->raw && (gzip->z.data_type & BLOCK_ENDS) &&
+	       (gzip->z.data_type & LAST_BLOCK);
+}
+
 /* Has zlib all that it needs for a step? */
 static int gzip_prepare(struct gzip_points *gzip, struct stream_chunk *out, struct error *e)
 {
@@ -162,7 +187,7 @@ static int gzip_prepare(struct gzip_points *gzip, struct stream_chunk *out, stru
 
 	if (gzip->stored.left == 0)
 		more = stream_buffer_fill(&gzip->stored, e);
-	if (more == 0)
+	if (more == 0 && !is_raw_end(gzip))
 		return stream_truncated(gzip->stored.input, e);
 	return more < 0 ? more : make_room(gzip, out, e);
 }
@@ -286,4 +311,20 @@ const struct stream_kind stream_gzip = {
 	.close = gzip_points_close,
 	.next = gzip_points_next,
 	.ignored = gzip_ignored,
+};
+
+static bool deflate_begins(const unsigned char *head, size_t n)
+{
+	return false; /* it has no signature */
+}
+
+const struct stream_kind stream_deflate = {
+	.name = "deflate",
+	.codec = CODEC_STEP(CODEC_GZIP, 0),
+	.unpack = "gzip",
+	.repack = "pigz >new.tar.gz",
+	.begins = deflate_begins,
+	.open = deflate_points_open,
+	.close = gzip_points_close,
+	.next = gzip_points_next,
 };

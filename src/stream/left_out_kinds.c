@@ -15,6 +15,7 @@
 					      .begins = variable##_left_out_begins };
 
 UNLESS_ZLIB(LEFT_OUT(stream_gzip, "gzip", "\037\213\010", NEEDS_ZLIB))
+UNLESS_ZLIB(LEFT_OUT(stream_deflate, "deflate", "", NEEDS_ZLIB))
 UNLESS_ZSTD(LEFT_OUT(stream_zstd, "zstd", "\050\265\057\375", NEEDS_ZSTD))
 UNLESS_LZMA(LEFT_OUT(stream_xz, "xz", "\3757zXZ", NEEDS_LZMA))
 UNLESS_LZ4(LEFT_OUT(stream_lz4, "lz4", "\004\042\115\030", NEEDS_LZ4))

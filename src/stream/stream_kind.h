@@ -64,7 +64,7 @@ struct stream_kind {
 };
 
 extern const struct stream_kind stream_gzip, stream_zstd, stream_xz, stream_lz4,
-	stream_bzip2;
+	stream_bzip2, stream_deflate;
 
 /*
  * Reads up to `n` bytes at `at` of the window: the number, 0 at its end, or an error. The

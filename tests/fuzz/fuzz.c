@@ -252,7 +252,7 @@ static void keep_summed(struct image *image, const struct index *index)
 	free(sums);
 }
 
-static void serve_image(struct image *image, const struct source_set *sources)
+void fuzz_serve_image(struct image *image, const struct source_set *sources)
 {
 	int fd = memfd_create("index", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	struct error e = { 0 };
@@ -294,7 +294,7 @@ void fuzz_serve(struct entries *entries, struct samples *samples,
 		if (!err) {
 			if (findings_publish(&findings, &image) < 0)
 				abort();
-			serve_image(&image, sources);
+			fuzz_serve_image(&image, sources);
 			image_free(&image);
 		}
 	}

@@ -40,6 +40,10 @@ void fuzz_expect_sentence(int err, const struct error *e);
 void fuzz_serve(struct entries *entries, struct samples *samples,
 		const struct source_set *sources);
 
+/* The same with the image of an index, which stays the caller's. */
+struct image;
+void fuzz_serve_image(struct image *image, const struct source_set *sources);
+
 /* Reads something of every file: errors are those of bytes that make no sense. */
 void fuzz_read(const struct index *index, const struct source_set *sources);
 

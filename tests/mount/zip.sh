@@ -5,7 +5,9 @@
 # packed, and the one that another program unpacks.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
-need_built deflate bzip2 lzma zstd
+# shellcheck source=tests/mount/flip_lib.sh
+. "$abs_top_srcdir/tests/mount/flip_lib.sh"
+need_built deflate zlib bzip2 lzma zstd
 need_fuse
 # Debian 13 has it as 7z.
 if ! type -P 7zz >/dev/null && type -P 7z >/dev/null; then
@@ -247,6 +249,47 @@ flipped() {
 		"$granary" index --force --checksums "$work/rot.zip"
 }
 
+# What zarr wrote is shown as the directory that it opens by its path: the last record of a
+# name, as unzip has it.
+zarrs() {
+	local version
+	for version in v2 v3; do
+		mkdir "$work/$version"
+		(cd "$work/$version" && unzip -qo "$fixtures/zarr/$version.zarr.zip")
+		mount_ok "zarr $version: mounted" -o index=off "$fixtures/zarr/$version.zarr.zip" \
+			"$mnt" || return
+		check "zarr $version: the records and chunks" compare --no-attributes \
+			"$work/$version" "$mnt"
+		check "zarr $version: the last record counts" grep -rq unit "$mnt/x"
+		umount_ok "$mnt"
+	done
+	tar -C "$fixtures/zarr" -cf "$work/zarr.tar" v3.zarr.zip
+	is "$("$granary" ls -o index=off "$work/zarr.tar" v3.zarr)" \
+		$'v3.zarr/x\nv3.zarr/zarr.json' "zarr in a tar: a directory without .zip"
+}
+
+# Members of more than 64 MiB are entered in their middle, by places that indexing finds.
+entered() {
+	mkdir "$work/entered"
+	seq 12000000 | head -c 70000000 >"$work/entered/numbers"
+	head -c 68000000 /dev/urandom >"$work/entered/noise"
+	check "entered: packed" bash -c "cd '$work/entered' && zip -q1 ../entered.zip numbers &&
+		zip -q1 ../entered.zip noise"
+	check "entered: indexed" "$granary" index -o index="$work/entered.gidx" "$work/entered.zip"
+	mount_ok "entered: mounted" -o index="$work/entered.gidx,prefetch=off" "$work/entered.zip" \
+		"$mnt" || return
+	check "entered: bytes of an end" cmp -i 67900000 "$work/entered/noise" "$mnt/noise"
+	at_most "$(counter chunk_bytes)" 4000000 "entered: MiBs were decoded, not all"
+	check "entered: the bytes of numbers" cmp "$work/entered/numbers" "$mnt/numbers"
+	check "entered: the bytes of noise" cmp "$work/entered/noise" "$mnt/noise"
+	umount_ok "$mnt"
+	flip "$work/entered.zip" 40000000
+	mount_ok "entered: damaged, mounted" -o index=off "$work/entered.zip" "$mnt" || return
+	refuse "entered: a damaged member is an error" cat "$mnt/noise"
+	check "entered: the other is not" cmp "$work/entered/numbers" "$mnt/numbers"
+	umount_ok "$mnt"
+}
+
 cd "$work" || exit 99
 make_tree
 writers
@@ -254,6 +297,8 @@ places
 inside
 encodings
 large
+zarrs
+entered
 unreadable
 told
 flipped

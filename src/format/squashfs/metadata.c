@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "format/squashfs/metadata_copy.h"
 #include "format/squashfs/superblock.h"
 
 enum {
@@ -428,13 +430,13 @@ static int metadata_check_xattrs(const struct squashfs_image *image)
 }
 
 /* Where the library does not take the image it has let go of all but the xattrs. */
-static int init_library(struct squashfs_image *image, int descriptor)
+static int init_library(struct squashfs_image *image, int descriptor, uint64_t base)
 {
 	uint64_t tail = image->used < META_STORED_MOST ? image->used : META_STORED_MOST;
 	sqfs *fs = &image->library->fs;
 
 	for (int i = 0; i < TRIES; i++) {
-		sqfs_err err = sqfs_init(fs, descriptor, image->scan->base);
+		sqfs_err err = sqfs_init(fs, descriptor, base);
 		int again;
 
 		if (err == SQFS_OK)
@@ -453,17 +455,29 @@ static int init_library(struct squashfs_image *image, int descriptor)
 	return squashfs_damaged(image, "a table");
 }
 
+/* Leaves in *base where the image begins in the descriptor's file. */
+static int find_descriptor(struct squashfs_image *image, uint64_t *base)
+{
+	const struct scan *scan = image->scan;
+
+	*base = 0;
+	if (scan->source_number & VOLUME_ON_STREAM)
+		return image->copy = squashfs_copy_metadata(image);
+	*base = scan->base;
+	return source_hand_over(scan->source, image->e);
+}
+
 static int open_library(struct squashfs_image *image)
 {
-	int descriptor = source_hand_over(image->scan->source, image->e);
-	int err;
+	uint64_t base;
+	int descriptor = find_descriptor(image, &base), err;
 
 	if (descriptor < 0)
 		return descriptor;
 	image->library = calloc(1, sizeof(*image->library));
 	if (!image->library)
 		return squashfs_out_of_memory(image);
-	err = init_library(image, descriptor);
+	err = init_library(image, descriptor, base);
 	if (err) {
 		free(image->library);
 		image->library = NULL;
@@ -479,7 +493,7 @@ int squashfs_open(struct squashfs_image *image, const struct scan *scan,
 {
 	int err;
 
-	*image = (struct squashfs_image){ .scan = scan, .e = e };
+	*image = (struct squashfs_image){ .scan = scan, .e = e, .copy = -1 };
 	err = squashfs_check_superblock(image);
 	if (!err)
 		err = open_library(image);
@@ -500,7 +514,9 @@ void squashfs_close(struct squashfs_image *image)
 		sqfs_table_destroy(&image->library->fs.xattr_table);
 		free(image->library);
 	}
+	if (image->copy >= 0)
+		close(image->copy);
 	squashfs_refs_free(&image->seen);
 	free(image->ids);
-	*image = (struct squashfs_image){ 0 };
+	*image = (struct squashfs_image){ .copy = -1 };
 }

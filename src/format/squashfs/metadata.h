@@ -33,12 +33,14 @@ struct squashfs_image {
 	struct error *e;
 	const char *path;        /* what is being looked at, for messages */
 	struct squashfs_library *library;
+	int copy;                /* of the metadata, a descriptor; -1: none is needed */
 	uint32_t *ids;           /* owners and groups */
 	const char *compression; /* "zstd" */
 	uint32_t codec;          /* a CODEC_STEP */
 	uint32_t block_size;     /* bytes, a power of two */
 	uint32_t fragments;      /* how many blocks of them */
 	uint64_t used;           /* bytes; there may be padding behind them */
+	uint64_t inodes;         /* where their table begins, and all other metadata lie behind */
 	uint64_t root;           /* reference to its inode */
 
 	/* How often metadata are used again is limited: a small image could keep

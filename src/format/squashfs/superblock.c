@@ -71,7 +71,7 @@ bool squashfs_table_fits(const struct squashfs_image *image, uint64_t start,
 			    image->used);
 }
 
-static int check_tables(const struct squashfs_image *image,
+static int check_tables(struct squashfs_image *image,
 			const struct superblock *sb)
 {
 	uint64_t ids = le64toh(sb->id_table_start);
@@ -83,6 +83,7 @@ static int check_tables(const struct squashfs_image *image,
 
 	if (inodes < SQUASHFS_SUPERBLOCK_BYTES || inodes >= directories)
 		return refuse_superblock(image, "place of the inodes");
+	image->inodes = inodes;
 	if (directories >= image->used)
 		return refuse_superblock(image, "place of the directories");
 	if (le32toh(sb->fragments) &&

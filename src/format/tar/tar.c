@@ -175,7 +175,7 @@ static int tar_scan(struct scan *scan, struct error *e)
 
 const struct format format_tar = {
 	.name = "tar",
-	.decoded = FORMAT_DECODED_IN_ORDER,
+	.in_order = true,
 	.nests = true,
 	.appends = true,
 	.probe = tar_probe,

@@ -19,6 +19,7 @@ enum {
 	COMPARED_PIECE = 1024 * 1024,
 	DEFLATE_RATIO = 1032,            /* what one byte becomes at most */
 	LINK_STORED_MOST = 64 * 1024,    /* bytes of a target, compressed */
+	ENTERED_LEAST = 64 << 20,        /* larger members are entered in their middle */
 };
 
 /* Methods that are decoded. */
@@ -38,7 +39,8 @@ static const char *const unreadable_words[ZIP_UNREADABLE_KINDS] = {
 	[ZIP_OTHER_METHOD] =
 		"compressed by a method that is not read (Deflate64, PPMd or "
 		"another)",
-	[ZIP_TOO_LARGE] = "compressed, with more than 1 GiB in one stream",
+	[ZIP_TOO_LARGE] = "damaged, or compressed with more than 1 GiB in one piece that can be "
+			  "entered nowhere",
 };
 
 int zip_entries_open(struct zip_entries *entries, struct zip_archive *archive)
@@ -157,25 +159,37 @@ static int add_chunk(struct zip_entries *entries, const struct zip_member *membe
 	return place_explain(entries, member, err ? err : push_extent(entries, extent));
 }
 
-/* No read of a mount compares the CRC-32 of a stored member. */
-static int compare_stored(struct zip_entries *entries, const struct zip_member *member)
+/* The CRC-32 of a member's bytes, which lie at `at` of a source: 0 or a negative errno. */
+static int sum_bytes(struct zip_entries *entries, const struct source *source, uint64_t at,
+		     uint64_t left, uint32_t *crc)
 {
-	uint32_t crc = 0;
+	int err = 0;
 
 	if (!entries->piece)
 		entries->piece = malloc(COMPARED_PIECE);
 	if (!entries->piece)
-		return zip_no_memory(entries->archive);
-	for (uint64_t at = 0; at < member->size; at += COMPARED_PIECE) {
-		uint64_t left = member->size - at;
-		size_t n = left < COMPARED_PIECE ? (size_t)left : COMPARED_PIECE;
-		int err =
-			zip_read(entries->archive, entries->piece, n, member->data + at);
-
-		if (err)
-			return err;
-		crc = codec_crc32.sum(crc, entries->piece, n);
+		return -ENOMEM;
+	*crc = 0;
+	for (size_t n; left && !err; left -= n, at += n) {
+		n = left < COMPARED_PIECE ? (size_t)left : COMPARED_PIECE;
+		err = source_pread(source, entries->piece, n, at);
+		if (!err)
+			*crc = codec_crc32.sum(*crc, entries->piece, n);
 	}
+	return err;
+}
+
+/* No read of a mount compares the CRC-32 of a stored member. */
+static int compare_stored(struct zip_entries *entries, const struct zip_member *member)
+{
+	const struct scan *scan = entries->archive->scan;
+	uint32_t crc;
+	int err = sum_bytes(entries, scan->source, scan->base + member->data, member->size,
+			    &crc);
+
+	if (err)
+		return err == -ENOMEM ? zip_no_memory(entries->archive) :
+					format_unreadable(scan->label, err, entries->archive->e);
 	return crc == member->crc ? 0 :
 		       zip_damaged_member(entries->archive, member, "the CRC-32");
 }
@@ -196,6 +210,39 @@ static int add_stored(struct zip_entries *entries, const struct zip_member *memb
 				 source_size(scan->source), scan->base + member->data,
 				 member->size, &extent);
 	return place_explain(entries, member, err ? err : push_extent(entries, extent));
+}
+
+/*
+ * A large member is decoded once, now, for places where it can be entered. 1; 0: it has
+ * none, or other bytes than the archive says; or an error.
+ */
+static int add_entered(struct zip_entries *entries, const struct zip_member *member)
+{
+	struct scan *scan = entries->archive->scan;
+	struct entry_extent extent;
+	const struct source *plain;
+	uint32_t crc, number;
+	unsigned char more;
+	bool ends_early;
+	int err;
+
+	if (member->size <= ENTERED_LEAST || !scan->open_stream)
+		return 0;
+	plain = scan->open_stream(scan, member->method == ZIP_DEFLATE,
+				  scan->base + member->data, member->stored, &number);
+	if (!plain)
+		return 0;
+	err = sum_bytes(entries, plain, 0, member->size, &crc);
+	if (err == -ENOMEM)
+		return zip_no_memory(entries->archive);
+	ends_early = source_size(plain) < member->size; /* it is known at the end */
+	if (err && err != -EBADMSG && !ends_early)
+		return format_unreadable(scan->label, err, entries->archive->e);
+	if (err || crc != member->crc || source_pread(plain, &more, 1, member->size) == 0)
+		return 0;
+	err = entries_raw_extent(scan->entries, number, member->size, 0, member->size, &extent);
+	err = place_explain(entries, member, err ? err : push_extent(entries, extent));
+	return err ? err : 1;
 }
 
 /* One chunk, whose decoder compares the CRC-32. */
@@ -237,6 +284,7 @@ static int place_bytes(struct zip_entries *entries, const struct zip_member *mem
 {
 	enum zip_unreadable why = judge_member(member);
 	struct zip_name_count *found = &entries->unreadable[why];
+	int err;
 
 	entries->extents.count = 0;
 	if (member->size >> SIZE_BITS || !can_be_deflated(member))
@@ -248,9 +296,13 @@ static int place_bytes(struct zip_entries *entries, const struct zip_member *mem
 		entries->coded++;
 	if (member->size == 0)
 		return 0;
+	if (why == ZIP_READABLE && member->method == ZIP_STORED)
+		return add_stored(entries, member);
+	err = why == ZIP_READABLE || why == ZIP_TOO_LARGE ? add_entered(entries, member) : 0;
+	if (err)
+		return err < 0 ? err : 0;
 	if (why == ZIP_READABLE)
-		return member->method == ZIP_STORED ? add_stored(entries, member) :
-						      add_coded(entries, member);
+		return add_coded(entries, member);
 	if (found->count++ == 0)
 		snprintf(found->example, sizeof(found->example), "%.100s",
 			 entries->names.text.items);
