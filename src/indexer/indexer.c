@@ -14,6 +14,7 @@
 #include "indexer/stream_jobs.h"
 #include "os/processors.h"
 #include "samples/webdataset.h"
+#include "source/parts.h"
 
 /* Eight nested tars are an attack. */
 enum {
@@ -152,6 +153,8 @@ static void run_job(void *argument)
 	err = probe_and_scan(job, &e);
 	if (progress && job->depth == 0)
 		atomic_fetch_add(&progress->done, 1);
+	if (err == -EBADMSG && job->depth == 0)
+		parts_explain(job->indexer->sources->sources[job->number], &e);
 	if (err && job->depth == 0)
 		fail_shard(job, err, &e);
 	else if (err)

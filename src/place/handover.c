@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/vec.h"
+#include "source/parts.h"
 
 static const char first_record[] = "granary sources 1";
 
@@ -23,11 +24,17 @@ static int handover_write_files(FILE *f, const char *what, const struct source_s
 				struct error *e)
 {
 	for (uint32_t i = 0; i < files->count; i++) {
-		int fd = source_hand_over(files->sources[i], e);
+		const struct source *source = files->sources[i];
 
-		if (fd < 0)
-			return fd;
-		fprintf(f, "%s %d %s%c", what, fd, source_path(files->sources[i]), '\0');
+		for (uint32_t k = 0; k < source_part_count(source); k++) {
+			const struct source *part = source_part(source, k);
+			int fd = source_hand_over(part, e);
+
+			if (fd < 0)
+				return fd;
+			fprintf(f, "%s %d %s%c", k ? "part" : what, fd, source_path(part),
+				'\0');
+		}
 	}
 	return 0;
 }
@@ -100,8 +107,13 @@ static int inherit_files(const struct source_set *files)
 {
 	int err = 0;
 
-	for (uint32_t i = 0; !err && i < files->count; i++)
-		err = set_on_exec(source_hand_over(files->sources[i], NULL), false);
+	for (uint32_t i = 0; i < files->count; i++) {
+		const struct source *source = files->sources[i];
+
+		for (uint32_t k = 0; !err && k < source_part_count(source); k++)
+			err = set_on_exec(source_hand_over(source_part(source, k), NULL),
+					  false);
+	}
 	return err;
 }
 
@@ -125,6 +137,7 @@ int handover_keep(const struct index_wish *wish, int list, int memory)
 struct files {
 	VEC(char *) paths; /* these point into the list's bytes */
 	VEC(int) descriptors;
+	VEC(bool) parts; /* of the file before it? */
 };
 
 struct handover_list {
@@ -140,6 +153,7 @@ static void free_files(struct files *files)
 {
 	vec_free(&files->paths);
 	vec_free(&files->descriptors);
+	vec_free(&files->parts);
 }
 
 static void free_list(struct handover_list *list)
@@ -218,15 +232,15 @@ static int add_sibling(struct handover_list *list, const char *path)
 }
 
 /* "DESCRIPTOR PATH" */
-static int handover_add_file(struct files *files, char *text)
+static int handover_add_file(struct files *files, char *text, bool part)
 {
 	char *end;
 	int fd = parse_descriptor(text, &end);
 
 	if (fd < 0 || *end != ' ' || !end[1])
 		return -EINVAL;
-	return vec_push(&files->descriptors, fd) < 0 || vec_push(&files->paths, end + 1) < 0 ?
-	       -ENOMEM : 0;
+	return vec_push(&files->descriptors, fd) < 0 || vec_push(&files->parts, part) < 0 ||
+	       vec_push(&files->paths, end + 1) < 0 ? -ENOMEM : 0;
 }
 
 /* At most one, before the names. */
@@ -235,7 +249,7 @@ static int add_classes(struct handover_list *list, char *text)
 	if (list->maps.paths.count)
 		return -EINVAL;
 	list->classes = 1;
-	return handover_add_file(&list->maps, text);
+	return handover_add_file(&list->maps, text, false);
 }
 
 static int handover_read_record(struct handover_list *list, char *record)
@@ -245,11 +259,13 @@ static int handover_read_record(struct handover_list *list, char *record)
 	if (strncmp(record, "beside ", 7) == 0)
 		return add_sibling(list, record + 7);
 	if (strncmp(record, "source ", 7) == 0)
-		return handover_add_file(&list->sources, record + 7);
+		return handover_add_file(&list->sources, record + 7, false);
+	if (strncmp(record, "part ", 5) == 0 && list->sources.paths.count)
+		return handover_add_file(&list->sources, record + 5, true);
 	if (strncmp(record, "classes ", 8) == 0)
 		return add_classes(list, record + 8);
 	if (strncmp(record, "names ", 6) == 0)
-		return handover_add_file(&list->maps, record + 6);
+		return handover_add_file(&list->maps, record + 6, false);
 	return -EINVAL;
 }
 
@@ -276,7 +292,8 @@ static int handover_adopt(struct handover_list *list, struct source_set *sources
 			  struct map_files *maps, struct error *e)
 {
 	int err = source_set_adopt(list->sources.paths.items, list->sources.descriptors.items,
-				   list->sources.paths.count, sources, e);
+				   list->sources.parts.items, list->sources.paths.count,
+				   sources, e);
 
 	if (err)
 		return err;

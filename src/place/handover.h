@@ -12,6 +12,7 @@
  *	granary sources 1
  *	place PATH              where an index may be, the best first; none or more
  *	source DESCRIPTOR PATH  one or more
+ *	part DESCRIPTOR PATH    behind its source: a part of that (source/parts.h)
  *	classes DESCRIPTOR PATH the file of -o classes=, if there is one
  *	names DESCRIPTOR PATH   those of -o names=; none or more
  *	end

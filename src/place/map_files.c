@@ -121,7 +121,7 @@ int map_files_open(const struct dataset_config *config, struct map_files *out,
 static int adopt(char *const *paths, const int *fds, size_t n, struct source_set *set,
 		 struct error *e)
 {
-	return n ? source_set_adopt(paths, fds, n, set, e) : 0;
+	return n ? source_set_adopt(paths, fds, NULL, n, set, e) : 0;
 }
 
 int map_files_adopt(char *const *paths, const int *fds, size_t n, size_t classes,

@@ -9,6 +9,7 @@
 #include "index/card.h"
 #include "os/opener.h"
 #include "place/stale_index.h"
+#include "source/parts.h"
 
 /* ---- In whichever process has the rights ---- */
 
@@ -43,8 +44,8 @@ static int begin_with_rights(struct opening *o, struct error *e)
 
 /* ---- In the child ---- */
 
-enum opening_kind { KIND_WISH, KIND_PLACE, KIND_SOURCE, KIND_CLASSES, KIND_NAMES,
-		    KIND_INDEX };
+enum opening_kind { KIND_WISH, KIND_PLACE, KIND_SOURCE, KIND_PART, KIND_CLASSES,
+		    KIND_NAMES, KIND_INDEX };
 
 struct wish_item {
 	uint32_t sources;
@@ -58,12 +59,22 @@ struct source_item {
 	struct identity identity; /* of a packed file */
 };
 
+/* The files of all sources, of which some have several. */
+static size_t count_files(const struct source_set *set)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < set->count; i++)
+		n += source_part_count(set->sources[i]);
+	return n;
+}
+
 static int send_wish(const struct index_wish *wish, struct error *e)
 {
 	struct wish_item data = {
 		.sources = wish->sources->count, .named = wish->places.named,
 		.beside = wish->places.beside,
-		.descriptors = (size_t)wish->sources->count + wish->maps.classes.count +
+		.descriptors = count_files(wish->sources) + wish->maps.classes.count +
 			       wish->maps.names.count,
 	};
 	const struct opener_item item = { .kind = KIND_WISH, .data = &data,
@@ -78,6 +89,21 @@ static int send_wish(const struct index_wish *wish, struct error *e)
 	return err;
 }
 
+static int send_source(enum opening_kind kind, const struct source *source,
+		       const struct identity *identity, struct error *e)
+{
+	int fd = source_hand_over(source, e);
+	struct source_item data = { .info = *source_info(source) };
+
+	if (fd < 0)
+		return fd;
+	if (identity)
+		data.identity = *identity;
+	return opener_send(&(struct opener_item){
+		.kind = kind, .data = &data, .size = sizeof(data),
+		.text = source_path(source), .fd = fd }, e);
+}
+
 /* `identities`: one for each source, or NULL. */
 static int send_sources(enum opening_kind kind, const struct source_set *set,
 			const struct identity *identities, struct error *e)
@@ -86,16 +112,11 @@ static int send_sources(enum opening_kind kind, const struct source_set *set,
 
 	for (uint32_t i = 0; !err && i < set->count; i++) {
 		const struct source *source = set->sources[i];
-		int fd = source_hand_over(source, e);
-		struct source_item data = { .info = *source_info(source) };
 
-		if (fd < 0)
-			return fd;
-		if (identities)
-			data.identity = identities[i];
-		err = opener_send(&(struct opener_item){
-			.kind = kind, .data = &data, .size = sizeof(data),
-			.text = source_path(source), .fd = fd }, e);
+		err = send_source(kind, source_part(source, 0),
+				  identities ? &identities[i] : NULL, e);
+		for (uint32_t k = 1; !err && k < source_part_count(source); k++)
+			err = send_source(KIND_PART, source_part(source, k), NULL, e);
 	}
 	return err;
 }
@@ -171,7 +192,8 @@ static int receive_source(struct source_set *set, const struct opener_item *item
 {
 	const struct source_item *data = item->data;
 
-	return source_set_receive(set, item->text, item->fd, &data->info, e);
+	return source_set_receive(set, item->text, item->fd, &data->info,
+				  item->kind == KIND_PART, e);
 }
 
 static int receive_packed_file(struct opening *o, const struct opener_item *item,
@@ -200,6 +222,7 @@ static bool makes_sense(const struct opening *o, const struct opener_item *item)
 	static const size_t sizes[] = {
 		[KIND_WISH] = sizeof(struct wish_item), [KIND_PLACE] = 0,
 		[KIND_SOURCE] = sizeof(struct source_item),
+		[KIND_PART] = sizeof(struct source_item),
 		[KIND_CLASSES] = sizeof(struct source_item),
 		[KIND_NAMES] = sizeof(struct source_item),
 		[KIND_INDEX] = sizeof(uid_t),
@@ -215,6 +238,9 @@ static bool makes_sense(const struct opening *o, const struct opener_item *item)
 		return wish->places.count < sizeof(wish->places.paths) / sizeof(char *);
 	case KIND_SOURCE:
 		return item->fd >= 0 && o->sources.count < o->promised;
+	case KIND_PART: /* behind a packed file, before the files of options */
+		return item->fd >= 0 && o->sources.count && !wish->maps.classes.count &&
+		       !wish->maps.names.count;
 	case KIND_INDEX:
 		return item->fd >= 0 && !o->index && !o->index_path;
 	case KIND_CLASSES:
@@ -239,6 +265,8 @@ static int opening_receive(void *context, const struct opener_item *item, struct
 		return receive_place(o, item->text, e);
 	case KIND_SOURCE:
 		return receive_packed_file(o, item, e);
+	case KIND_PART:
+		return receive_source(&o->sources, item, e);
 	case KIND_CLASSES:
 		return receive_source(&o->wish.maps.classes, item, e);
 	case KIND_NAMES:

@@ -11,6 +11,7 @@
 #include "os/processors.h"
 #include "os/steps.h"
 #include "source/local_file.h"
+#include "source/parts.h"
 #include "source/source_kind.h"
 #include "stats/stats.h"
 
@@ -83,7 +84,7 @@ int source_read(const struct source *source, void *buffer, size_t length, uint64
 		return 0;
 	}
 	context->fault.storage = true;
-	context->fault.source = source->path;
+	context->fault.source = source_part_at(source, &offset)->path;
 	context->fault.at = offset;
 	return err;
 }
@@ -115,6 +116,11 @@ int source_hand_over(const struct source *source, struct error *e)
 	HANDLE_CHECK(source, HANDLE_SOURCE);
 	if (source->ops->hand_over)
 		return source->ops->hand_over(source);
+	if (source_part_count(source) > 1)
+		return error_set(e, ERROR_DATASET, EBADMSG,
+				 "'%s' is cut into %u parts, which an image of its format is not "
+				 "read from; join them: cat, with all parts in their order, >joined",
+				 source->path, source_part_count(source));
 	return error_set(e, ERROR_SYSTEM, ENOTSUP,
 			 "'%s' is no local file, which it has to be to be indexed; copy it "
 			 "to this machine", source->path);

@@ -10,6 +10,8 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "source/arguments.h"
+#include "source/part_files.h"
+#include "source/parts.h"
 
 /* Descriptors for the program's other files, besides the shards. */
 enum { DESCRIPTORS_TO_SPARE = 256 };
@@ -161,6 +163,8 @@ int source_set_open(char *const *texts, size_t n, bool skip_missing,
 	err = source_set_open_all(arguments, skip_missing, &set, e);
 	if (!err)
 		err = check_twice(&set, e);
+	if (!err)
+		err = part_files_join(&set, e);
 	if (err) {
 		source_set_close(&set);
 		return err;
@@ -169,43 +173,71 @@ int source_set_open(char *const *texts, size_t n, bool skip_missing,
 	return 0;
 }
 
-int source_set_adopt(char *const *paths, const int *fds, size_t n,
+/* Adds an open file: a source of its own, or a part of the last one. */
+static int source_set_add(struct source_set *set, struct source *source, bool part,
+			  struct error *e)
+{
+	struct source **sources;
+
+	if (part && set->count)
+		return parts_add(&set->sources[set->count - 1], source, e);
+	sources = realloc(set->sources, (set->count + 1) * sizeof(*sources));
+	if (!sources)
+		return source_set_out_of_memory(e);
+	set->sources = sources;
+	set->sources[set->count++] = source;
+	return 0;
+}
+
+/* The descriptor is the set's, also after an error. */
+static int source_set_adopt_one(struct source_set *set, const char *path, int fd, bool part,
+				struct error *e)
+{
+	struct source *source;
+	int err = source_adopt(path, fd, &source, e);
+
+	if (err) {
+		close(fd);
+		return err;
+	}
+	err = source_set_add(set, source, part, e);
+	if (err)
+		source_close(source);
+	return err;
+}
+
+int source_set_adopt(char *const *paths, const int *fds, const bool *parts, size_t n,
 		     struct source_set *out, struct error *e)
 {
-	struct source_set set = { calloc(n ? n : 1, sizeof(*set.sources)), 0 };
-	int err = set.sources ? 0 : source_set_out_of_memory(e);
+	struct source_set set = { NULL, 0 };
+	int err = n ? 0 : error_set(e, ERROR_USAGE, EINVAL, "no source was handed over");
 	size_t i = 0;
 
-	if (!err && n == 0)
-		err = error_set(e, ERROR_USAGE, EINVAL, "no source was handed over");
-	for (; !err && i < n; i++) {
-		err = source_adopt(paths[i], fds[i], &set.sources[set.count], e);
-		set.count += !err;
-	}
+	for (; !err && i < n; i++)
+		err = source_set_adopt_one(&set, paths[i], fds[i], parts && parts[i], e);
 	if (!err)
 		err = check_twice(&set, e);
 	if (!err) {
 		*out = set;
 		return 0;
 	}
-	for (i = set.count; i < n; i++)
+	for (; i < n; i++)
 		close(fds[i]);
 	source_set_close(&set);
 	return err;
 }
 
 int source_set_receive(struct source_set *set, const char *path, int fd,
-		       const struct source_info *info, struct error *e)
+		       const struct source_info *info, bool part, struct error *e)
 {
-	size_t room = (set->count + 1) * sizeof(*set->sources);
-	struct source **sources = realloc(set->sources, room);
-	int err = sources ? 0 : source_set_out_of_memory(e);
+	struct source *source;
+	int err = source_receive(path, fd, info, &source, e);
 
-	if (sources)
-		set->sources = sources;
-	if (!err)
-		err = source_receive(path, fd, info, &set->sources[set->count], e);
-	set->count += !err;
+	if (err)
+		return err;
+	err = source_set_add(set, source, part, e);
+	if (err)
+		source_close(source); /* the descriptor stays open: source_receive */
 	return err;
 }
 

@@ -18,26 +18,29 @@ struct source_set {
 };
 
 /*
- * Opens the files that the texts name (source/arguments.h), in their order. With `skip_missing` a shard that does not exist is logged
- * and left out (one at least must exist); otherwise it is an error that names
- * it. The same file named twice is an error. The caller owns *out.
+ * Opens the files that the texts name (source/arguments.h), in their order. Parts of a
+ * file that was cut become one source (source/part_files.h). With `skip_missing` a shard
+ * that does not exist is logged and left out (one at least must exist); otherwise it is an
+ * error that names it. The same file named twice is an error. The caller owns *out.
  */
 int source_set_open(char *const *texts, size_t n, bool skip_missing,
 		    struct source_set *out, struct error *e);
 
 /*
- * A set of open files (source_adopt): paths[i] is the path of fds[i]. The set owns all
+ * A set of open files (source_adopt): paths[i] is the path of fds[i], and where parts[i] is
+ * set, a part of the file before it (source/parts.h; NULL: none is). The set owns all
  * descriptors, and closes them after an error. The caller owns *out.
  */
-int source_set_adopt(char *const *paths, const int *fds, size_t n,
+int source_set_adopt(char *const *paths, const int *fds, const bool *parts, size_t n,
 		     struct source_set *out, struct error *e);
 
 /*
  * Adds a file that another process has opened (source_receive), to a set that may be
- * empty. The set owns the descriptor; after an error the caller does.
+ * empty; or a part to its last one. The set owns the descriptor; after an error the caller
+ * does.
  */
 int source_set_receive(struct source_set *set, const char *path, int fd,
-		       const struct source_info *info, struct error *e);
+		       const struct source_info *info, bool part, struct error *e);
 
 /* Raises this process's limit of open files for a set of so many to be received. */
 void source_set_make_room(size_t count);

@@ -124,10 +124,13 @@ places() {
 	shown adjusted --seconds
 	mkdir "$work/parts"
 	(cd "$work/tree" && zip -qry -s 64k "$work/parts/x.zip" .)
-	says 3 "zip -s 0" "the last of several parts is refused, with the command" \
-		"$granary" ls -o index=off "$work/parts/x.zip"
+	mkdir "$work/alone"
+	cp "$work/parts/x.zip" "$work/alone/x.zip"
+	cp "$work/parts/x.z01" "$work/alone/y.z01"
+	says 3 "zip -s 0" "the last of several parts alone is refused, with the command" \
+		"$granary" ls -o index=off "$work/alone/x.zip"
 	says 3 "zip -s 0" "the first part is, too" \
-		"$granary" ls -o index=off "$work/parts/x.z01"
+		"$granary" ls -o index=off "$work/alone/y.z01"
 	check "the parts are joined as it is said" \
 		bash -c "cd '$work/parts' && zip -q -s 0 x.zip --out ../joined.zip"
 	shown joined --seconds

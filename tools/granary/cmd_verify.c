@@ -28,6 +28,7 @@
 #include "open_existing.h"
 #include "progress.h"
 #include "rescan.h"
+#include "source/parts.h"
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/size.h"
@@ -213,17 +214,22 @@ static int verify_open_dataset(struct verify *v)
 
 /* ---- Files ---- */
 
+static bool ends_before(const struct source *source, uint64_t at)
+{
+	struct stat st;
+
+	return fstat(source_hand_over(source, NULL), &st) == 0 && S_ISREG(st.st_mode) &&
+	       (uint64_t)st.st_size <= at;
+}
+
 static bool is_cut_off(const struct verify *v, const struct read_fault *fault)
 {
 	const struct source_set *sources = dataset_sources(v->dataset);
-	struct stat st;
 
 	for (uint32_t i = 0; i < sources->count; i++) {
-		const struct source *source = sources->sources[i];
-
-		if (strcmp(source_path(source), fault->source) == 0)
-			return fstat(source_hand_over(source, NULL), &st) == 0 &&
-			       S_ISREG(st.st_mode) && (uint64_t)st.st_size <= fault->at;
+		const struct source *part = source_part_by_path(sources->sources[i], fault->source);
+		if (part)
+			return ends_before(part, fault->at);
 	}
 	return false;
 }

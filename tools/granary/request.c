@@ -13,6 +13,8 @@
 #include "base/log.h"
 #include "format/format.h"
 #include "granary.h"
+#include "source/part_names.h"
+#include "stream/decoded.h"
 
 /* For --json: the last error, and whether an object was printed. */
 static struct error reported;
@@ -197,16 +199,28 @@ static bool is_source(const char *argument)
 		return is_pattern_of_files(argument);
 	n = source_size(source) < FORMAT_HEAD_BYTES ? (size_t)source_size(source) :
 						       FORMAT_HEAD_BYTES;
-	known = source_pread(source, head, n, 0) == 0 && format_probe(head, n);
+	known = source_pread(source, head, n, 0) == 0 &&
+		(format_probe(head, n) || stream_kind_find(head, n));
 	source_close(source);
 	return known;
+}
+
+/* Does the argument name another part of the file that the argument before it is of? */
+static bool is_another_part(const char *before, const char *argument)
+{
+	struct part_name a, b;
+
+	return part_name_parse(before, &a) && part_name_parse(argument, &b) &&
+	       part_name_is_sibling(&a, &b) && access(argument, F_OK) == 0;
 }
 
 void request_split(struct request *request, enum positionals positionals)
 {
 	size_t n = positionals == ONLY_SOURCES ? request->argument_count : 1;
 
-	while (n < request->argument_count && is_source(request->arguments[n]))
+	while (n < request->argument_count &&
+	       (is_source(request->arguments[n]) ||
+		is_another_part(request->arguments[n - 1], request->arguments[n])))
 		n++;
 	request->source_count = n;
 	request->paths = request->arguments + n;

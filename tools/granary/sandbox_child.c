@@ -15,6 +15,7 @@
 #include "os/inherited.h"
 #include "os/process.h"
 #include "os/sandbox.h"
+#include "source/parts.h"
 
 static struct broker *broker; /* NULL in the parent */
 static struct inherited inherited = { VEC_INIT };
@@ -41,17 +42,30 @@ static bool is_asked_for(const char *path, const struct broker_request *question
 	       memcmp(path, question->data, question->size) == 0;
 }
 
+/* The file of that place, among the parts of all sources; or NULL. */
+static const struct source *find_asked_for(const struct source_set *sources,
+					   const struct broker_request *question)
+{
+	for (uint32_t i = 0; i < sources->count; i++) {
+		const struct source *source = sources->sources[i];
+
+		for (uint32_t k = 0; k < source_part_count(source); k++)
+			if (is_asked_for(source_place(source_part(source, k)), question))
+				return source_part(source, k);
+	}
+	return NULL;
+}
+
 static int sandbox_child_open_source(const struct source_set *sources,
 				     const struct broker_request *question,
 				     struct broker_reply *answer)
 {
-	for (uint32_t i = 0; i < sources->count; i++) {
-		if (!is_asked_for(source_place(sources->sources[i]), question))
-			continue;
-		answer->passed = true;
-		return source_reopen(sources->sources[i], &answer->fd);
-	}
-	return -ENOENT;
+	const struct source *source = find_asked_for(sources, question);
+
+	if (!source)
+		return -ENOENT;
+	answer->passed = true;
+	return source_reopen(source, &answer->fd);
 }
 
 static int sandbox_child_serve(void *context, const struct broker_request *question,

@@ -152,7 +152,7 @@ int zip_central_next(struct zip_central *central, struct zip_member *out)
 	if (!take_zip64(out))
 		return zip_damaged_member(central->archive, out,
 					  "the field of 64-bit sizes");
-	out->header += central->archive->shift;
+	out->header += central->archive->shift + zip_disk_start(central->archive, out->disk);
 	central->at += size;
 	central->count++;
 	return 1;
@@ -174,7 +174,8 @@ void zip_central_announce(struct zip_central *central)
 
 		if (size == 0)
 			break;
-		header = little_endian(record + 42, 4) + central->archive->shift;
+		header = little_endian(record + 42, 4) + central->archive->shift +
+			 zip_disk_start(central->archive, little_endian(record + 34, 2));
 		if (range_within(header, LOCAL_BYTES, scan->length))
 			source_hint(scan->source, HINT_SOON, scan->base + header,
 				    LOCAL_BYTES);

@@ -107,7 +107,8 @@ static int find_end64(const struct zip_archive *archive, struct end_record *end)
 	if (err || memcmp(locator, "PK\006\007", 4) != 0)
 		return err;
 	end->parts = little_endian(locator + 16, 4) > 1;
-	err = take_end64(archive, little_endian(locator + 8, 8), end, &taken);
+	err = take_end64(archive, little_endian(locator + 8, 8) +
+			 zip_disk_start(archive, little_endian(locator + 4, 4)), end, &taken);
 	return err ? err : take_end64(archive, end->at - LOCATOR_BYTES - END64_BYTES, end,
 				      &taken);
 }
@@ -170,13 +171,23 @@ static int examine_end(const struct zip_archive *archive, const unsigned char *b
 	err = find_end64(archive, end);
 	if (err)
 		return err;
-	end->parts =
-		end->parts || end->disk || end->directory_disk || end->here != end->count;
+	if (end->disk && end->disk + 1 == zip_disk_count(archive)) {
+		end->offset += zip_disk_start(archive, end->directory_disk);
+		end->parts = false;
+	} else {
+		end->parts = end->parts || end->disk || end->directory_disk ||
+			     end->here != end->count;
+	}
 	return place_directory(archive, end, comment == behind);
 }
 
 static int refuse_parts(const struct zip_archive *archive)
 {
+	if (zip_disk_count(archive) > 1)
+		return error_set(archive->e, ERROR_DATASET, EBADMSG,
+				 "'%s' is a zip archive in parts, of which %u are here, and its end "
+				 "record has another number; put the missing parts beside them",
+				 archive->scan->label, zip_disk_count(archive));
 	return error_set(
 		archive->e, ERROR_DATASET, EBADMSG,
 		"'%s' is a part of a zip archive in several (.z01, .z02, ... and "

@@ -87,7 +87,7 @@ static int walk_member(struct zip_walk *walk, struct zip_member *member)
 	struct scan *scan = walk->archive.scan;
 	int err;
 
-	if (member->disk != 0)
+	if (member->disk >= zip_disk_count(&walk->archive))
 		return zip_damaged_member(&walk->archive, member,
 					  "the number of the part");
 	zip_central_announce(&walk->central);

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/checked.h"
+#include "source/parts.h"
 
 enum { FIELD_HEAD = 4 };
 
@@ -15,6 +16,20 @@ int zip_read(const struct zip_archive *archive, void *out, size_t n, uint64_t at
 			  source_pread(scan->source, out, n, scan->base + at) : -EIO;
 
 	return err ? format_unreadable(scan->label, err, archive->e) : 0;
+}
+
+uint32_t zip_disk_count(const struct zip_archive *archive)
+{
+	const struct scan *scan = archive->scan;
+
+	return scan->base == 0 && scan->length == source_size(scan->source) ?
+	       source_part_count(scan->source) : 1;
+}
+
+uint64_t zip_disk_start(const struct zip_archive *archive, uint64_t disk)
+{
+	return disk < zip_disk_count(archive) ?
+	       source_part_start(archive->scan->source, (uint32_t)disk) : 0;
 }
 
 int zip_no_memory(const struct zip_archive *archive)

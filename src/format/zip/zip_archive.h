@@ -58,6 +58,13 @@ enum {
 	ZIP_AES = 99,
 };
 
+/*
+ * The position of the byte 0 of a disk, by which programs mean a part of the archive
+ * (.z01, .z02, ... and .zip), of `zip_disk_count`. An archive in one file has the disk 0.
+ */
+uint32_t zip_disk_count(const struct zip_archive *archive);
+uint64_t zip_disk_start(const struct zip_archive *archive, uint64_t disk);
+
 /* Reads `n` bytes: 0, or an error that was told. */
 int zip_read(const struct zip_archive *archive, void *out, size_t n, uint64_t at);
 

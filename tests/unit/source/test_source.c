@@ -242,21 +242,21 @@ static void test_adopted_set(void **state)
 	for (int i = 0; i < 3; i++)
 		fds[i] = open(paths[i], O_RDONLY);
 	/* the third is the first once more, and then none is left open */
-	assert_int_equal(source_set_adopt(paths, fds, 3, &set, &e), -EINVAL);
+	assert_int_equal(source_set_adopt(paths, fds, NULL, 3, &set, &e), -EINVAL);
 	assert_non_null(strstr(e.text, "are the same file"));
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(fcntl(fds[i], F_GETFD), -1);
 	fds[0] = open("a", O_RDONLY);
 	fds[1] = open("b", O_WRONLY);
 	fds[2] = open("/dev/null", O_RDONLY);
-	assert_int_equal(source_set_adopt(paths, fds, 3, &set, &e), -EBADF);
+	assert_int_equal(source_set_adopt(paths, fds, NULL, 3, &set, &e), -EBADF);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(fcntl(fds[i], F_GETFD), -1);
-	assert_int_equal(source_set_adopt(paths, fds, 0, &set, &e), -EINVAL);
+	assert_int_equal(source_set_adopt(paths, fds, NULL, 0, &set, &e), -EINVAL);
 	assert_int_equal(set.count, 0);
 	fds[0] = open("b", O_RDONLY);
 	fds[1] = open("a", O_RDONLY);
-	assert_int_equal(source_set_adopt(paths, fds, 2, &set, &e), 0);
+	assert_int_equal(source_set_adopt(paths, fds, NULL, 2, &set, &e), 0);
 	assert_int_equal(set.count, 2);
 	assert_string_equal(source_path(set.sources[0]), "a");
 	assert_int_equal(source_size(set.sources[0]), 1);
