@@ -1,53 +1,109 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * list_all.c: the child has none of the daemon's descriptors, so that a listing that hangs
+ * does not hold the connection open whose end it waits for. It makes async-signal-safe
+ * calls only, for other threads of the server may hold locks at the fork.
+ */
 #include "fuse/list_all.h"
 
-#include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-#include "base/cleanup.h"
-#include "base/vec.h"
+#include "fuse/kernel_inodes.h"
+#include "os/bounded.h"
 
-struct list_all_walk {
-	VEC(char *) waiting; /* directories; each is owned */
+enum {
+	LIST_MS = 10 * 60 * 1000,
+	LISTING_BYTES = 1 << 20, /* of one call: as much as one request brings */
 };
 
-static void list_all_add(struct list_all_walk *walk, const char *directory,
-			 const char *name)
-{
-	char *path;
+struct list_all {
+	const struct served *served;
+	const char *mountpoint;
+};
 
-	if (asprintf(&path, "%s/%s", directory, name) < 0)
-		return;
-	if (vec_push(&walk->waiting, path) < 0)
-		free(path);
+/* Has the directory a file that the kernel does not know? Not if it is no directory. */
+static bool list_all_is_needed(const struct list_all *all, uint32_t directory)
+{
+	const struct tree *tree = dataset_tree(all->served->dataset);
+	struct tree_name name;
+
+	for (uint32_t i = 0; tree_child(tree, directory, i, &name) == 0; i++) {
+		if (name.kind == TREE_FILE && !inodes_has(all->served->inodes, name.node))
+			return true;
+	}
+	return false;
 }
 
-static void list_all_list(struct list_all_walk *walk, const char *path)
+/* The directory's path below the mount point: false: it is too long, or not in the mount. */
+static bool list_all_path(const struct list_all *all, uint32_t directory,
+			  char out[PATH_MAX])
 {
-	DIR *directory = opendir(path);
-	struct dirent *entry;
+	const struct tree *tree = dataset_tree(all->served->dataset);
+	char root[PATH_MAX], path[PATH_MAX];
+	size_t cut, size = strlen(all->mountpoint), length;
 
-	if (!directory)
-		return;
-	while ((entry = readdir(directory))) {
-		if (entry->d_type == DT_DIR && strcmp(entry->d_name, ".") != 0 &&
-		    strcmp(entry->d_name, "..") != 0)
-			list_all_add(walk, path, entry->d_name);
-	}
-	closedir(directory);
+	tree_path(tree, dataset_root(all->served->dataset), root, sizeof(root));
+	tree_path(tree, directory, path, sizeof(path));
+	cut = strlen(root);
+	if (strncmp(path, root, cut) != 0 || (cut && path[cut] && path[cut] != '/'))
+		return false;
+	length = strlen(path + cut);
+	if (size + 1 + length >= PATH_MAX)
+		return false;
+	memcpy(out, all->mountpoint, size);
+	out[size] = '/';
+	memcpy(out + size + 1, path + cut, length + 1);
+	return true;
 }
 
-void list_all_directories(const char *mountpoint)
+static void list_all_list(const char *path)
 {
-	struct list_all_walk walk = { { 0 } };
+	static char names[LISTING_BYTES];
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	list_all_list(&walk, mountpoint);
-	while (walk.waiting.count > 0) {
-		CLEANUP(cleanup_free) char *path = walk.waiting.items[--walk.waiting.count];
+	if (fd < 0)
+		return;
+	while (syscall(SYS_getdents64, fd, names, sizeof(names)) > 0)
+		continue;
+	close(fd);
+}
 
-		list_all_list(&walk, path);
+/* Finds the next directory to list, `from` or behind it. */
+static bool list_all_find(const struct list_all *all, uint32_t from, uint32_t *out)
+{
+	uint32_t nodes = tree_count(dataset_tree(all->served->dataset));
+
+	for (*out = from; *out < nodes; ++*out) {
+		if (list_all_is_needed(all, *out))
+			return true;
 	}
-	vec_free(&walk.waiting);
+	return false;
+}
+
+static int list_all_in_child(void *argument)
+{
+	const struct list_all *all = argument;
+
+	prctl(PR_SET_NAME, "granaryfs-list");
+	for (uint32_t node = 0; list_all_find(all, node, &node); node++) {
+		char path[PATH_MAX];
+
+		if (list_all_path(all, node, path))
+			list_all_list(path);
+	}
+	return 0;
+}
+
+void list_all_directories(const struct served *served, const char *mountpoint)
+{
+	struct list_all all = { served, mountpoint };
+	uint32_t first;
+
+	if (served->terms.readdirplus && list_all_find(&all, 0, &first))
+		bounded_run(list_all_in_child, &all, LIST_MS);
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "fuse/kernel_inodes.h"
+#include "fuse/list_all.h"
 #include "os/bounded.h"
 
 enum {
@@ -21,6 +22,7 @@ enum {
 struct page_cache {
 	struct fuse_session *fuse;
 	const struct served *served;
+	const char *mountpoint;
 	struct prefetch_sink sink;
 	/* reads under way, by the file's number: two files may share a counter */
 	_Atomic unsigned reads[COUNTERS];
@@ -82,14 +84,24 @@ static bool knows(void *context, uint32_t node)
 	return inodes_has(push->served->inodes, node);
 }
 
-struct page_cache *page_cache_new(struct fuse_session *fuse, const struct served *served)
+static void look_up(void *context)
+{
+	const struct page_cache *push = context;
+
+	if (push->mountpoint)
+		list_all_directories(push->served, push->mountpoint);
+}
+
+struct page_cache *page_cache_new(struct fuse_session *fuse, const struct served *served,
+				  const char *mountpoint)
 {
 	struct page_cache *push = calloc(1, sizeof(*push));
 
 	if (push) {
 		push->fuse = fuse;
 		push->served = served;
-		push->sink = (struct prefetch_sink){ push, store, drop, knows };
+		push->mountpoint = mountpoint;
+		push->sink = (struct prefetch_sink){ push, store, drop, knows, look_up };
 	}
 	return push;
 }

@@ -17,8 +17,12 @@
 
 struct page_cache;
 
-/* NULL: out of memory. Both arguments must outlive the result. */
-struct page_cache *page_cache_new(struct fuse_session *fuse, const struct served *served);
+/*
+ * `mountpoint`: where the kernel can be made to look files up, or NULL. All arguments must
+ * outlive the result. NULL: out of memory.
+ */
+struct page_cache *page_cache_new(struct fuse_session *fuse, const struct served *served,
+				  const char *mountpoint);
 void page_cache_free(struct page_cache *push);
 
 const struct prefetch_sink *page_cache_sink(const struct page_cache *push);

@@ -22,7 +22,6 @@
 #include "fuse/cpus.h"
 #include "fuse/front.h"
 #include "fuse/kernel_inodes.h"
-#include "fuse/list_all.h"
 #include "fuse/mount.h"
 #include "fuse/ops.h"
 #include "fuse/page_cache.h"
@@ -32,7 +31,6 @@
 #include "fuse/spin.h"
 #include "fuse/supervisor.h"
 #include "os/memory.h"
-#include "os/pool.h"
 #include "os/processors.h"
 #include "os/sandbox.h"
 #include "stats/stats.h"
@@ -429,32 +427,16 @@ static void start_prefetch(struct session *s, bool crashed)
 	if (s->served.config->prefetch == PREFETCH_OFF)
 		return;
 	if (s->served.config->push == PUSH_ON)
-		s->served.push = page_cache_new(s->fuse, &s->served);
+		s->served.push = page_cache_new(s->fuse, &s->served,
+						s->mount.ours ? s->mount.mountpoint : NULL);
 	plan = plan_prefetch(s, crashed);
 	err = prefetch_start(s->served.dataset, s->prefetch, &plan, &s->served.prefetch);
 	if (err)
 		stats_set(COUNTER_sweep_limit, LIMIT_FAILED);
 	if (err)
 		log_warn("nothing is read ahead: %s", strerror(-err));
-}
-
-/* -o prefetch=sweep: lists all directories, so that the kernel has the inodes. */
-static void sweep_at_once(void *context)
-{
-	struct session *s = context;
-
-	if (s->mount.ours)
-		list_all_directories(s->mount.mountpoint);
-	prefetch_sweep(s->served.prefetch);
-}
-
-static void start_sweep(struct session *s)
-{
-	struct pool *pool;
-
-	if (s->served.prefetch && s->served.config->prefetch == PREFETCH_SWEEP &&
-	    (pool_start(&pool, 1) < 0 || pool_add(pool, sweep_at_once, s) < 0))
-		log_warn("the sweep begins with the first files that are read");
+	if (s->served.prefetch && s->served.config->prefetch == PREFETCH_SWEEP)
+		prefetch_sweep(s->served.prefetch);
 }
 
 static int serve(void *context, pid_t supervisor, bool crashed)
@@ -467,7 +449,6 @@ static int serve(void *context, pid_t supervisor, bool crashed)
 	if (err)
 		return ERROR_SYSTEM;
 	start_prefetch(s, crashed);
-	start_sweep(s);
 	return server_run(&s->served, s->fuse, s->slots) < 0 ? SUPERVISE_AGAIN : 0;
 }
 

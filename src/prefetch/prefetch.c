@@ -46,6 +46,8 @@ struct prefetch {
 	struct notes notes;
 	bool wants_order;        /* lock: not for the sweep alone */
 	bool ordering;           /* lock: a thread makes it */
+	bool looking_up;         /* lock: a thread has the kernel look up all files */
+	_Atomic bool looked_up;
 	struct lock lock;
 	struct policy policy;    /* lock */
 	RING(uint32_t, NEAR_ROOM) near; /* lock: blocks in which a file was read */
@@ -58,8 +60,8 @@ struct prefetch {
 
 /* Work of a thread. */
 struct prefetch_work {
-	enum { WORK_NONE, WORK_LATER, WORK_ORDER, WORK_DROP, WORK_NEIGHBOURS, WORK_WINDOW,
-	       WORK_BLOCK } kind;
+	enum { WORK_NONE, WORK_LATER, WORK_ORDER, WORK_LOOK_UP, WORK_DROP, WORK_NEIGHBOURS,
+	       WORK_WINDOW, WORK_BLOCK } kind;
 	struct drop drop;
 	struct policy_range range;
 	uint32_t block;
@@ -368,6 +370,11 @@ static void choose_work(struct prefetch *p, struct prefetch_work *out)
 		out->kind = WORK_WINDOW;
 		return;
 	}
+	if (needs_sweep(p) && !p->looking_up) {
+		p->looking_up = true;
+		out->kind = WORK_LOOK_UP;
+		return;
+	}
 	if (!atomic_load(&p->ordered)) {
 		if ((needs_sweep(p) || p->wants_order) && !p->ordering) {
 			p->ordering = true;
@@ -375,6 +382,8 @@ static void choose_work(struct prefetch *p, struct prefetch_work *out)
 		}
 		return;
 	}
+	if (needs_sweep(p) && !atomic_load(&p->looked_up))
+		return;
 	begin_sweep(p);
 	if (ring_pop(&p->near, &out->block))
 		out->kind = WORK_BLOCK;
@@ -390,15 +399,11 @@ static struct prefetch_work next_work(struct prefetch *p)
 {
 	struct prefetch_work work;
 	struct note note;
-	bool handled = false;
 
 	LOCK_GUARD(&p->lock);
-	while (notes_pop(&p->notes, &note)) {
+	while (notes_pop(&p->notes, &note))
 		handle_note(p, &note);
-		handled = true;
-	}
-	if (handled)
-		room_limit_cache(&p->room);
+	room_limit_cache(&p->room);
 	choose_work(p, &work);
 	work.in_haste = policy_has_window(&p->policy);
 	return work;
@@ -484,6 +489,10 @@ static void do_work(struct prefetch *p, struct push_worker *worker,
 	switch (work->kind) {
 	case WORK_ORDER:
 		make_order(p);
+		break;
+	case WORK_LOOK_UP:
+		p->config.sink->look_up(p->config.sink->context);
+		atomic_store(&p->looked_up, true);
 		break;
 	case WORK_DROP:
 		do_drop(p, &work->drop);
@@ -571,6 +580,7 @@ int prefetch_start(struct dataset *dataset, struct ledger *ledger,
 	if (!config->sink && ledger_state(ledger) == SWEEP_DONE)
 		ledger_begin_sweep(ledger, ledger_end(ledger));
 	p->at_once = ledger_state(ledger) == SWEEP_RUNNING;
+	p->looking_up = p->looked_up = !config->sink;
 	policy_init(&p->policy, config->windows, config->budget / 8,
 		    tree_count(dataset_tree(dataset)));
 	drops_init(&p->drops, config->budget);

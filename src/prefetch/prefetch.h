@@ -44,6 +44,12 @@ struct prefetch_sink {
 
 	/* Has the kernel an inode of the file? By the time of the answer it may not. */
 	bool (*knows)(void *context, uint32_t node);
+
+	/*
+	 * Has the kernel make inodes of all files that it does not know, as far as it can.
+	 * May take minutes.
+	 */
+	void (*look_up)(void *context);
 };
 
 struct prefetch_config {

@@ -121,6 +121,20 @@ begins_with_an_epoch() {
 	umount_ok "$mnt"
 }
 
+# A list from elsewhere, as of an index of samples: the files were never looked up.
+begins_with_an_unlisted_epoch() {
+	mount_ok "unlisted: mounted" -o cache=2G "$work/r.tar" "$mnt" || return 1
+	some_of 10 | xargs -d '\n' cat >"$work/some"
+	ls "$mnt" >"$work/some"
+	check "unlisted: its reads are noted" wait_until 20 is_noted $((10 * size))
+	at_most "$(counter inode_bytes)" $((files * 100)) "ten cats and ls look nothing else up"
+	some_of 256 | xargs -d '\n' cat >"$work/some"
+	check "unlisted: 256 files in random order begin the sweep" wait_until 60 swept
+	quiet_pass "an unlisted epoch"
+	at_least "$(counter pushed_files)" $((files * 8 / 10)) "unlisted: it was pushed"
+	umount_ok "$mnt"
+}
+
 listed_again() {
 	local inodes
 	mount_it "cache=2G" || return
@@ -200,6 +214,7 @@ sweep_at_once
 without_push
 without_prefetch
 begins_with_an_epoch
+begins_with_an_unlisted_epoch
 listed_again
 larger_than_memory
 disturbed

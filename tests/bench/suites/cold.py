@@ -24,7 +24,7 @@ UNPACKED = "tar x to /dev/shm, then read"
 STREAM = "Python tarfile, streaming"
 READER = "C: open, fstat, read to the end, close; 2 processes; seconds with the mount"
 # Programs that `throttled` measures: contenders and readers.
-PROGRAMS = (PROGRAM, GRANARY, READ_ALL, "mount", "squashfuse_ll", "tar", "dd", "python3")
+PROGRAMS = (PROGRAM, GRANARY, READ_ALL, "mount", "squashfuse_ll", "tar", "dd", "find", "python3")
 PYTHON3 = "Python: open(path, 'rb').read(); 2 processes; seconds with the mount"
 
 

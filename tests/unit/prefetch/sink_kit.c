@@ -170,7 +170,8 @@ static void note_inside(void)
 
 static int take(struct sink_file *file, uint64_t offset, const void *bytes, size_t length)
 {
-	int answer = atomic_load(&sink_state->answer);
+	int answer = atomic_load(&sink_state->unknown) ? -ENOENT :
+							 atomic_load(&sink_state->answer);
 	uint64_t refused = atomic_load(&sink_state->refused_at);
 
 	if (answer == 0 && refused && refused == offset && file == sink_large_file())
@@ -234,10 +235,17 @@ static int drop(void *context, uint32_t node, uint64_t from)
 static bool knows(void *context, uint32_t node)
 {
 	(void)context, (void)node;
-	return true;
+	return !atomic_load(&sink_state->unknown);
 }
 
-static struct prefetch_sink sink = { NULL, store, drop, knows };
+static void look_up(void *context)
+{
+	CHECK(context == sink_state);
+	atomic_fetch_add(&sink_state->looked_up, 1);
+	atomic_store(&sink_state->unknown, false);
+}
+
+static struct prefetch_sink sink = { NULL, store, drop, knows, look_up };
 
 /* Cases. */
 

@@ -58,6 +58,8 @@ extern struct sink_data {
 extern struct sink_state {
 	_Atomic int answer;
 	_Atomic bool blocked;
+	_Atomic bool unknown;          /* files have no inodes until they are looked up */
+	_Atomic unsigned looked_up;    /* how often they were */
 	_Atomic unsigned calls, inside, embedded_most, drops;
 	_Atomic unsigned busy_drops;   /* so many more are refused */
 	_Atomic uint64_t dropped_from; /* in the file that was dropped last */

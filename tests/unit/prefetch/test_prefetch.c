@@ -208,6 +208,30 @@ static void test_an_epoch_begins_the_sweep(void **state)
 	sink_run(load_some);
 }
 
+/* Nothing was listed before: the files are looked up for the sweep, and not before it. */
+static int load_unknown(void *memory)
+{
+	struct prefetch *p = sink_start(memory, 1024 * MIB, false, true);
+
+	atomic_store(&sink_state->unknown, true);
+	for (unsigned i = 0; i < 10; i++)
+		sink_ask_all(p, &sink_data.files[i * 7 % SMALL]);
+	sink_settle();
+	CHECK(atomic_load(&sink_state->looked_up) == 0);
+	for (unsigned i = 0; i < 100; i++)
+		sink_ask_all(p, &sink_data.files[i * 7 % SMALL]);
+	WAIT_FOR(stats_get(COUNTER_resident_bytes) == sink_all_pages());
+	CHECK(atomic_load(&sink_state->looked_up) == 1);
+	CHECK(stats_get(COUNTER_push_unknown) == 0);
+	return 0;
+}
+
+static void test_an_epoch_of_unknown_files(void **state)
+{
+	(void)state;
+	sink_run(load_unknown);
+}
+
 /* Readers and the sweep at the same time: nothing is missing at the end. */
 static int load_all(void *memory)
 {
@@ -376,6 +400,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_a_sink_that_refuses),
 	cmocka_unit_test(test_nobody_waits_for_the_sink),
 	cmocka_unit_test(test_an_epoch_begins_the_sweep),
+	cmocka_unit_test(test_an_epoch_of_unknown_files),
 	cmocka_unit_test(test_a_loader_reads_everything),
 	cmocka_unit_test(test_what_is_beyond_the_budget_goes_again),
 	cmocka_unit_test(test_what_is_busy_is_dropped_later),
