@@ -145,6 +145,14 @@ json() {
 	members wait "$(granary wait --json --warm 50 "$work/fake" 2>/dev/null)"
 	members wait "$(granary wait --json --warm 60 --timeout 1 "$work/fake" 2>/dev/null)"
 	members stats "$(granary stats --json "$work/fake")"
+	if watch_mount "$mnt" && granaryfs t.tar "$mnt"; then
+		granary list --json | grep -F "\"mountpoint\":\"$mnt\"" >"$work/list"
+		members list "$(cat "$work/list")"
+		members top "$(granary top --count=1 --json | grep -F "\"mountpoint\":\"$mnt\"")"
+	else
+		skip "nothing can be mounted here" "the JSON of list and top"
+		told+=" list top "
+	fi
 	for name in $(commands); do
 		[[ $told == *" $name "* ]]
 		ok $? "$name: its JSON is looked at"
