@@ -13,11 +13,12 @@
 #include "base/log.h"
 #include "base/log_ring.h"
 #include "os/memory.h"
+#include "stats/metrics.h"
 #include "stats/render.h"
 #include "stats/stats.h"
 
 enum {
-	CONTROL_BYTES = 128 * 1024, /* no text is as large */
+	CONTROL_BYTES = METRICS_BYTES, /* no text is as large */
 	LIST_BYTES = 4096,          /* nor is the listing */
 	BLKSIZE = 128 * 1024,       /* a text in one go */
 	BLOCK = 512,
@@ -26,6 +27,7 @@ enum {
 /* The inodes of a tree end at 0x7fffffff; 32-bit programs need inodes of 32 bits. */
 static const fuse_ino_t DIRECTORY = 0xfffffff0, FILES = 0xfffffff1;
 
+static void render_metrics(const struct served *s, struct render_text *text);
 static void render_config(const struct served *s, struct render_text *text);
 static void render_log(struct render_text *text);
 
@@ -37,7 +39,7 @@ static const struct control_file {
 } files[] = {
 	{ "stats", render_stats, NULL },
 	{ "stats.json", render_json, NULL },
-	{ "metrics", render_metrics, NULL },
+	{ "metrics", NULL, render_metrics },
 	{ "config", NULL, render_config },
 	{ "progress", render_progress, NULL },
 	{ "log", render_log, NULL },
@@ -120,6 +122,13 @@ static void render_config(const struct served *s, struct render_text *text)
 	for (const struct option_spec *spec = mount_options; spec->name; spec++)
 		add_option(text, spec, s->config);
 	add_terms(s, text);
+}
+
+static void render_metrics(const struct served *s, struct render_text *text)
+{
+	const struct metrics_mount mount = { s->labels ? s->labels : "", stats_now() };
+
+	metrics_render(text, &mount, 1);
 }
 
 static void render_log(struct render_text *text)

@@ -44,6 +44,7 @@ struct served {
 	bool initialised;   /* set by INIT */
 	const struct fuse_buf *first; /* the request INIT, while it is answered */
 	struct kernel_terms terms;
+	const char *labels;        /* of the mount's metrics; NULL: not known yet */
 	struct inodes *inodes;     /* held by the kernel; shared by servers */
 	struct prefetch *prefetch; /* in the server; NULL: nothing is read ahead */
 	struct page_cache *push;   /* NULL: nothing is pushed */

@@ -25,6 +25,7 @@
 #include "fuse/mount.h"
 #include "fuse/ops.h"
 #include "fuse/page_cache.h"
+#include "fuse/publish.h"
 #include "fuse/readahead.h"
 #include "fuse/server.h"
 #include "fuse/signals.h"
@@ -101,6 +102,7 @@ struct session {
 	struct ledger *prefetch;
 	struct mount mount;
 	char *source;                /* what the mount table shows */
+	struct publication publication;
 	struct front_setup front;
 	struct supervision supervision;
 	struct supervisor *supervisor; /* between session_start and session_serve */
@@ -258,6 +260,7 @@ int session_new(struct dataset *dataset, const struct mount_config *config,
 	if (!s)
 		return error_no_memory(e, NULL);
 	s->rights = rights;
+	s->publication = (struct publication)PUBLICATION_INIT;
 	mount_log_from_fuse();
 	err = served_init(&s->served, dataset, config, rights ? rights->uid : getuid(),
 			  rights ? rights->gid : getgid(), e);
@@ -268,7 +271,8 @@ int session_new(struct dataset *dataset, const struct mount_config *config,
 		s->slots = slots_new(session_thread_count(config));
 		s->prefetch = prefetch_memory_new(dataset);
 		s->served.inodes = inodes_new(tree_count(dataset_tree(dataset)));
-		if (!s->slots || !s->prefetch || !s->served.inodes || stats_share() < 0)
+		if (!s->slots || !s->prefetch || !s->served.inodes ||
+		    publish_prepare(&s->publication, s->source, s->served.uid) < 0)
 			err = error_no_memory(e, NULL);
 		else
 			announce(dataset, config);
@@ -277,6 +281,7 @@ int session_new(struct dataset *dataset, const struct mount_config *config,
 		session_free(s);
 		return err;
 	}
+	s->served.labels = s->publication.labels;
 	*out = s;
 	return 0;
 }
@@ -301,6 +306,7 @@ void session_free(struct session *s)
 	prefetch_memory_free(s->prefetch);
 	page_cache_free(s->served.push);
 	inodes_free(s->served.inodes);
+	publish_end(&s->publication);
 	free(s->source);
 	free(s);
 }
@@ -357,6 +363,8 @@ int session_mount(struct session *s, const char *mountpoint, int directory,
 	err = mount_make(&wish, s->fuse, &s->mount, e);
 	if (!err)
 		err = check_timeout(s, e);
+	if (!err)
+		publish_mount(&s->publication, &s->mount);
 	if (!err)
 		err = answer_init(s, e);
 	if (!err && s->mount.ours)

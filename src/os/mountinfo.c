@@ -16,7 +16,8 @@ enum { READ_TRIES = 8, READ_BYTES = 64 * 1024 };
 
 struct mountinfo_line {
 	struct mount_entry entry;
-	char *path; /* in the table's text, unescaped */
+	char *path;   /* in the table's text, unescaped */
+	char *source; /* the same */
 };
 
 struct mountinfo_table {
@@ -161,7 +162,7 @@ static bool mountinfo_parse_line(char *text, struct mountinfo_line *line)
 	} while (strcmp(word, "-") != 0);
 	snprintf(entry->type, sizeof(entry->type), "%s",
 		 mountline_unescape(mountline_field(&text)));
-	mountline_field(&text); /* the source */
+	line->source = mountline_unescape(mountline_field(&text));
 	recognise(entry, mountline_field(&text));
 	return line->path[0] == '/';
 }
@@ -299,6 +300,22 @@ char *mounts_of_connection(unsigned connection, struct mount_entry *out)
 			return mountinfo_answer(line, out) ? strdup(line->path) : NULL;
 	}
 	return NULL;
+}
+
+int mounts_each(int (*found)(void *context, const struct mount_entry *entry,
+			     const char *path, const char *source),
+		void *context)
+{
+	CLEANUP(mountinfo_free_table) struct mountinfo_table table = {VEC_INIT, VEC_INIT};
+	int err = read_table(&table);
+
+	for (size_t i = 0; i < table.lines.count && !err; i++) {
+		const struct mountinfo_line *line = &table.lines.items[i];
+
+		if (line->entry.granaryfs)
+			err = found(context, &line->entry, line->path, line->source);
+	}
+	return err;
 }
 
 int mounts_inside(int id, char **path)

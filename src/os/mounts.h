@@ -50,6 +50,14 @@ int mounts_find(const char *path, struct mount_entry *out);
 int mounts_find_id(int id, struct mount_entry *out);
 
 /*
+ * Calls `found` with each granaryfs in this mount namespace, in the order of the table, its
+ * path and what is packed. A result < 0 of `found` ends it, and is returned.
+ */
+int mounts_each(int (*found)(void *context, const struct mount_entry *entry,
+			     const char *path, const char *source),
+		void *context);
+
+/*
  * Is a mount inside of the mount with this id? 1 and the path of one (the caller frees
  * it; `path` may be NULL), 0, or a negative errno.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * render.h: the counters as text: readable, JSON and Prometheus.
+ * render.h: the counters as text, readable and JSON. metrics.h is for Prometheus.
  *
  * Each number has a column wide enough for any value, so a text has a constant size and
  * each line a constant place. A process that reads it in pieces, while numbers change,
@@ -11,11 +11,14 @@
 #ifndef GRANARY_STATS_RENDER_H
 #define GRANARY_STATS_RENDER_H
 
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* stats.json's "granaryfs": a new number when a key changes its meaning. */
 enum { RENDER_VERSION = 1 };
+
+#define RENDER_NUMBER "%20" PRIu64 /* the largest has 20 digits */
 
 /* A text buffer: output beyond it is cut off. */
 struct render_text {
@@ -32,9 +35,6 @@ void render_stats(struct render_text *text);
 
 /* One JSON object; granary(1) has its keys. */
 void render_json(struct render_text *text);
-
-/* The text format of Prometheus, version 0.0.4. */
-void render_metrics(struct render_text *text);
 
 /* One line: the progress of the sweep. */
 void render_progress(struct render_text *text);

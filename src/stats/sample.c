@@ -76,6 +76,20 @@ int sample_parse(const char *text, struct stats_sample *out)
 	return version == RENDER_VERSION ? 0 : -EPROTO;
 }
 
+void sample_take(const struct stats_cells *cells, struct stats_sample *out)
+{
+	out->clock_ns = stats_clock();
+	for (int i = 0; i < COUNTER_COUNT; i++)
+		out->counters[i] = stats_load(&cells->counters[i]);
+	for (int i = 0; i < HISTOGRAM_COUNT; i++) {
+		const struct histogram_cells *from = &cells->histograms[i];
+
+		out->histograms[i].count = stats_times(from);
+		out->histograms[i].sum_ns = stats_load(&from->sum_ns);
+		out->histograms[i].demand_ns = stats_load(&from->demand_ns);
+	}
+}
+
 /* Rates. */
 
 /*

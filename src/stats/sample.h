@@ -27,6 +27,9 @@ struct stats_sample {
  */
 int sample_parse(const char *text, struct stats_sample *out);
 
+/* The same from the cells themselves, as they are now. */
+void sample_take(const struct stats_cells *cells, struct stats_sample *out);
+
 /* The bottleneck of the reader. */
 enum bound { BOUND_LOADER, BOUND_STORAGE, BOUND_DECODE, BOUND_DAEMON };
 

@@ -7,12 +7,8 @@
 #include <sys/mman.h>
 #include <time.h>
 
-struct cells {
-	_Atomic uint64_t counters[COUNTER_COUNT];
-	struct histogram_cells histograms[HISTOGRAM_COUNT];
-};
-
-static struct cells own_cells;
+static struct stats_cells own_cells;
+static struct stats_cells *present_cells = &own_cells;
 
 _Atomic uint64_t *counter_cells = own_cells.counters;
 struct histogram_cells *histogram_cells = own_cells.histograms;
@@ -37,21 +33,59 @@ const struct histogram_info histogram_infos[HISTOGRAM_COUNT] = {
 #undef HISTOGRAM
 };
 
+void stats_move(struct stats_cells *to)
+{
+	const _Atomic uint64_t *from = (const _Atomic uint64_t *)present_cells;
+	_Atomic uint64_t *cells = (_Atomic uint64_t *)to;
+
+	for (size_t i = 0; i < sizeof(*to) / sizeof(*cells); i++)
+		atomic_init(&cells[i], atomic_load(&from[i]));
+	present_cells = to;
+	counter_cells = to->counters;
+	histogram_cells = to->histograms;
+}
+
 int stats_share(void)
 {
-	void *memory = mmap(NULL, sizeof(struct cells), PROT_READ | PROT_WRITE,
+	void *memory = mmap(NULL, sizeof(struct stats_cells), PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	const _Atomic uint64_t *from = (const _Atomic uint64_t *)&own_cells;
-	_Atomic uint64_t *to = memory;
 
 	if (memory == MAP_FAILED)
 		return -ENOMEM;
-	/* all members are cells of one type */
-	for (size_t i = 0; i < sizeof(struct cells) / sizeof(*to); i++)
-		atomic_init(&to[i], atomic_load(&from[i]));
-	counter_cells = ((struct cells *)memory)->counters;
-	histogram_cells = ((struct cells *)memory)->histograms;
+	stats_move(memory);
 	return 0;
+}
+
+const struct stats_cells *stats_now(void)
+{
+	return present_cells;
+}
+
+uint64_t stats_times(const struct histogram_cells *cells)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < BUCKET_COUNT; i++)
+		sum += stats_load(&cells->buckets[i]);
+	return sum;
+}
+
+/* The text behind the prefix, or NULL if the name has another. */
+static const char *stats_after(const char *name, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return strncmp(name, prefix, n) == 0 ? name + n : NULL;
+}
+
+const char *stats_request_of(enum counter counter)
+{
+	return stats_after(counter_infos[counter].name, "fuse_");
+}
+
+const char *stats_request_timed(enum histogram histogram)
+{
+	return stats_after(histogram_infos[histogram].name, "request_");
 }
 
 uint64_t stats_requests(void)
@@ -59,7 +93,7 @@ uint64_t stats_requests(void)
 	uint64_t sum = 0;
 
 	for (int i = 0; i < COUNTER_COUNT; i++) {
-		if (strncmp(counter_infos[i].name, "fuse_", 5) == 0)
+		if (stats_request_of((enum counter)i))
 			sum += stats_get((enum counter)i);
 	}
 	return sum;

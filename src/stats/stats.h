@@ -73,6 +73,12 @@ struct histogram_cells {
 	_Atomic uint64_t demand_ns; /* of sum_ns, while a request waited */
 };
 
+/* All numbers: nothing but cells of one type. */
+struct stats_cells {
+	_Atomic uint64_t counters[COUNTER_COUNT];
+	struct histogram_cells histograms[HISTOGRAM_COUNT];
+};
+
 extern const struct counter_info counter_infos[COUNTER_COUNT];
 extern const struct histogram_info histogram_infos[HISTOGRAM_COUNT];
 extern _Atomic uint64_t *counter_cells;
@@ -80,6 +86,12 @@ extern struct histogram_cells *histogram_cells;
 
 /* Moves the counters to memory shared with forked processes: 0 or -ENOMEM. One thread. */
 int stats_share(void);
+
+/* The same, to memory of the caller's, which must outlive their use. */
+void stats_move(struct stats_cells *to);
+
+/* Where they are now. */
+const struct stats_cells *stats_now(void);
 
 static inline void stats_add(enum counter counter, uint64_t amount)
 {
@@ -97,6 +109,18 @@ static inline uint64_t stats_get(enum counter counter)
 {
 	return atomic_load_explicit(&counter_cells[counter], memory_order_relaxed);
 }
+
+static inline uint64_t stats_load(const _Atomic uint64_t *cell)
+{
+	return atomic_load_explicit(cell, memory_order_relaxed);
+}
+
+/* How many durations a histogram has. */
+uint64_t stats_times(const struct histogram_cells *cells);
+
+/* The kind of request that a counter or a histogram is about, "read"; NULL: of none. */
+const char *stats_request_of(enum counter counter);
+const char *stats_request_timed(enum histogram histogram);
 
 /* All requests of the kernel, and all counters but gauges together. */
 uint64_t stats_requests(void);

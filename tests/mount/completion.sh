@@ -62,7 +62,7 @@ bash_arguments() {
 	is "$(offers 'granary ls -o nested=off t.tar train/')" train/a/ "bash: a path behind another option"
 	is "$(offers 'granary cat -o index=auto t.tar train/a/o')" train/a/one \
 		"bash: a path behind an option"
-	is "$(offers 'granary run t.tar:fol')" directory "bash: a directory behind the colon"
+	is "$(offers 'granary run t.tar:dir')" directory "bash: a directory behind the colon"
 	is "$(offers 'granary doctor ')" "" "bash: doctor takes nothing"
 }
 

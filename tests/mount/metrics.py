@@ -5,8 +5,10 @@
 - no sample (name and labels) twice; values are numbers; counters end in _total
 - a histogram's buckets only grow, the last is +Inf and the same as its count
 
+- each sample has the labels of its mount, and no `job`, which is Prometheus's own
+
 Prints what is wrong; exit status 1 if anything is. Prints NAME{LABELS} VALUE of all
-samples with --dump.
+samples with --dump, without the labels of the mount.
 """
 import re
 import sys
@@ -14,6 +16,7 @@ import sys
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
 SAMPLE = re.compile(r"(%s)(?:\{(.*)\})?[ \t]+(\S+)[ \t]*$" % NAME)
 LABEL = re.compile(r'([a-zA-Z_]\w*)="((?:[^"\\]|\\["\\n])*)",?')
+MOUNT_LABELS = {"dataset", "mount", "jobid", "user", "id"}
 problems = []
 
 
@@ -54,7 +57,10 @@ def parse(lines):
             if family in order:
                 problems.append("not together: " + line)
             order.append(family)
-        key = (name, tuple(sorted(parse_labels(labels, line).items())))
+        pairs = parse_labels(labels, line)
+        if not MOUNT_LABELS <= set(pairs) or "job" in pairs:
+            problems.append("labels of the mount: " + line)
+        key = (name, tuple(sorted(pairs.items())))
         if key in samples:
             problems.append("twice: " + line)
         samples[key] = float(value)
@@ -97,7 +103,8 @@ def main():
             check_histogram(name, samples)
     if "--dump" in sys.argv:
         for (name, labels), value in samples.items():
-            print("%s{%s} %g" % (name, ",".join("%s=%s" % pair for pair in labels), value))
+            own = ["%s=%s" % pair for pair in labels if pair[0] not in MOUNT_LABELS]
+            print("%s{%s} %g" % (name, ",".join(own), value))
     for problem in problems:
         print(problem)
     return 1 if problems else 0

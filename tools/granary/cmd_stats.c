@@ -9,6 +9,7 @@
 
 #include "granary.h"
 #include "live.h"
+#include "mount_list.h"
 #include "stats/render.h"
 #include "os/bounded.h"
 #include "base/json.h"
@@ -38,13 +39,6 @@ static const char *state(const struct stats_view *v)
 {
 	return render_state(gauge(v, COUNTER_swept_bytes),
 			    gauge(v, COUNTER_sweep_target));
-}
-
-/* The daemon's cache, the pages that it has put into the page cache, and inodes. */
-static uint64_t memory_used(const struct stats_view *v)
-{
-	return gauge(v, COUNTER_cache_bytes) + gauge(v, COUNTER_resident_bytes) +
-	       gauge(v, COUNTER_inode_bytes);
 }
 
 static char *whole(double value, char *out)
@@ -79,7 +73,7 @@ static void stats_print_memory(const struct stats_view *v)
 	printf("cache      %s", size_text(gauge(v, COUNTER_cache_bytes), a));
 	if (v->rates.hit_share >= 0)
 		printf(", %.1f %% hits", 100 * v->rates.hit_share);
-	printf("\nmemory     %s", size_text(memory_used(v), a));
+	printf("\nmemory     %s", size_text(sample_memory(&v->now), a));
 	if (gauge(v, COUNTER_budget_bytes) > 0)
 		printf(" of %s", size_text(gauge(v, COUNTER_budget_bytes), b));
 	printf("\nshield     %s\n", gauge(v, COUNTER_shielded) ? "on" : "off");

@@ -16,6 +16,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/vec.h"
 #include "os/mounts.h"
 
 enum {
@@ -303,37 +304,118 @@ static void print_json(const struct umount_work *work, bool failed)
 	fflush(stdout); /* the next mount is looked at by a child process */
 }
 
-static int run(struct request *request)
+/* Unmounts one, and says what came of it: 0 or an exit status. */
+static int unmount_given(const struct request *request, const char *given)
 {
-	int worst = 0, output;
+	struct umount_work work = { .given = given, .force = request->given['f'] };
+	bool failed = unmount(&work) < 0;
+	int status = 0;
 
+	print_remarks(&work);
+	if (failed)
+		status = report_error(&work.error);
+	if (request->json)
+		print_json(&work, failed);
+	return status;
+}
+
+/* Those in this mount namespace that this user may unmount. */
+struct umount_paths {
+	char **items;
+	size_t count, room;
+};
+
+static void free_paths(struct umount_paths *paths)
+{
+	for (size_t i = 0; i < paths->count; i++)
+		free(paths->items[i]);
+	vec_free(paths);
+}
+
+static int add_path(void *context, const struct mount_entry *entry, const char *path,
+		    const char *source)
+{
+	struct umount_paths *paths = context;
+	char *copy;
+
+	(void)source;
+	/* a front is root's, or ends with the command of granary run */
+	if (geteuid() != 0 && (entry->front || entry->uid != geteuid()))
+		return 0;
+	copy = strdup(path);
+	if (copy && vec_push(paths, copy) == 0)
+		return 0;
+	free(copy);
+	return -ENOMEM;
+}
+
+/* The last one first: it may lie in another. */
+static int unmount_all_mounts(const struct request *request)
+{
+	CLEANUP(free_paths) struct umount_paths paths = { 0 };
+	int err = mounts_each(add_path, &paths), worst = 0;
+	struct error e;
+
+	if (err) {
+		error_set(&e, ERROR_SYSTEM, -err, "/proc/self/mountinfo: %s; is /proc mounted?",
+			  strerror(-err));
+		return report_error(&e);
+	}
+	for (size_t i = paths.count; i > 0; i--) {
+		int status = unmount_given(request, paths.items[i - 1]);
+
+		worst = status ? status : worst;
+	}
+	return worst;
+}
+
+static int unmount_arguments(const struct request *request)
+{
+	int worst = 0;
+
+	for (size_t i = 0; i < request->argument_count; i++) {
+		int status = unmount_given(request, request->arguments[i]);
+
+		worst = status ? status : worst;
+	}
+	return worst;
+}
+
+static int check_arguments(const struct request *request)
+{
+	if (request->given['a'] && request->argument_count > 0)
+		return report_usage(request->command, "either --all or mount points");
+	if (!request->given['a'] && request->argument_count == 0)
+		return report_usage(request->command, "an argument is missing");
 	for (size_t i = 0; i < request->argument_count; i++) {
 		if (!*request->arguments[i]) /* an unset variable of the shell */
 			return report_usage(request->command, "a mount point has no name");
 	}
-	for (size_t i = 0; i < request->argument_count; i++) {
-		struct umount_work work = { .given = request->arguments[i],
-				     .force = request->given['f'] };
-		bool failed = unmount(&work) < 0;
+	return 0;
+}
 
-		print_remarks(&work);
-		if (failed)
-			worst = report_error(&work.error);
-		if (request->json)
-			print_json(&work, failed);
-	}
+static int run(struct request *request)
+{
+	int worst = check_arguments(request), output;
+
+	if (worst)
+		return worst;
+	worst = request->given['a'] ? unmount_all_mounts(request)
+				    : unmount_arguments(request);
 	output = finish_output();
 	return worst ? worst : output;
 }
 
 static const struct option longs[] = {
+	{ "all", no_argument, NULL, 'a' },
 	{ "force", no_argument, NULL, 'f' },
 	{ NULL, 0, NULL, 0 },
 };
 
 const struct command command_umount = {
-	.name = "umount", .usage = "[--force] [--json] MOUNTPOINT...",
+	.name = "umount", .usage = "[--force] [--json] --all | MOUNTPOINT...",
 	.summary = "Unmounts, also what a dead daemon left; nothing mounted is no error",
-	.help = "    --force                         readers get an error\n",
-	.shorts = "", .longs = longs, .run = run,
+	.help = "    --all                           every granaryfs that this user may unmount\n"
+		"    --force                         readers get an error\n",
+	.shorts = "", .longs = longs, .takes_nothing = true, .run = run,
 };

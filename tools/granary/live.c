@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "mount_list.h"
 #include "os/bounded.h"
 #include "os/opath.h"
 #include "os/sandbox.h"
@@ -132,6 +134,16 @@ static enum live report_no_mount(const char *path, struct error *e)
 	return LIVE_NOT_THERE;
 }
 
+/* FUSE refuses root at a user's mount: what its daemon publishes is open to root. */
+static bool read_record(const struct live_query *look, struct stats_sample *out)
+{
+	CLEANUP(cleanup_free) struct record *record = mount_list_find(look->given);
+
+	if (record)
+		sample_take(&record->cells, out);
+	return record != NULL;
+}
+
 static enum live live_read(struct live_query *look, struct stats_sample *out,
 			   struct error *e)
 {
@@ -139,6 +151,8 @@ static enum live live_read(struct live_query *look, struct stats_sample *out,
 
 	if (!err)
 		err = look->err;
+	if (err == -EACCES && read_record(look, out))
+		return LIVE_ANSWERS;
 	if (err == -ENOENT && look->given_is_there)
 		return report_no_mount(look->given, e);
 	if (!err)

@@ -20,7 +20,7 @@ static void set_all(uint64_t value)
 }
 
 static void (*const renders[])(struct render_text *) = { render_stats, render_json,
-						  render_metrics, render_progress };
+						  render_progress };
 
 /* Where each line ends, one number for all of them. */
 static uint64_t layout(const struct render_text *text)
@@ -85,28 +85,6 @@ static void test_state_does_not_move_anything(void **state)
 	set_all(0);
 }
 
-/* 1 + 2 + 4 in the first buckets: what Prometheus wants is sums. */
-static void test_buckets_are_sums_and_times_are_seconds(void **state)
-{
-	static char bytes[ROOM];
-	struct render_text text = { bytes, ROOM, 0 };
-	struct histogram_cells *cells = &histogram_cells[HISTOGRAM_request_read];
-
-	(void)state;
-	cells->buckets[0] = 1;
-	cells->buckets[1] = 2;
-	cells->buckets[BUCKET_BOUNDS] = 4;
-	cells->sum_ns = UINT64_C(1234567890);
-	render_metrics(&text);
-	assert_non_null(strstr(bytes, "{op=\"read\",le=\"0.000001024\"}                    1\n"));
-	assert_non_null(strstr(bytes, "{op=\"read\",le=\"0.000002048\"}                    3\n"));
-	assert_non_null(strstr(bytes, "{op=\"read\",le=\"17.179869184\"}                    3\n"));
-	assert_non_null(strstr(bytes, "{op=\"read\",le=\"+Inf\"}                    7\n"));
-	assert_non_null(strstr(bytes, "_seconds_count{op=\"read\"}                    7\n"));
-	assert_non_null(strstr(bytes, "_seconds_sum{op=\"read\"}           1.234567890\n"));
-	set_all(0);
-}
-
 static void test_text_is_cut_off_within_its_room(void **state)
 {
 	char bytes[8] = "xxxxxxx";
@@ -133,7 +111,6 @@ static void test_percent_is_never_beyond_what_is_meant(void **state)
 static const struct CMUnitTest render[] = {
 	cmocka_unit_test(test_size_and_lines_stay_where_they_are),
 	cmocka_unit_test(test_state_does_not_move_anything),
-	cmocka_unit_test(test_buckets_are_sums_and_times_are_seconds),
 	cmocka_unit_test(test_text_is_cut_off_within_its_room),
 	cmocka_unit_test(test_percent_is_never_beyond_what_is_meant),
 };
