@@ -111,17 +111,10 @@ static int list_candidates(struct rules *rules)
 /* The first candidate whose key is not less. */
 static size_t first_of_key(const struct rules *rules, const char *key)
 {
-	size_t low = 0, high = rules->candidates.count;
+	const struct rules_candidate *items = rules->candidates.items;
+	size_t at = vec_find_last(&rules->candidates, strcmp(items[middle].key, key) < 0);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (strcmp(rules->candidates.items[middle].key, key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return at + (at < rules->candidates.count && strcmp(items[at].key, key) < 0);
 }
 
 static bool fits(const struct rules *rules, const struct binding *b, size_t i,

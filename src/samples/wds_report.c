@@ -2,6 +2,7 @@
 #include "samples/wds_report.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -122,46 +123,51 @@ static void note_unlabelled_split(const struct set *set)
 	}
 }
 
+/* The first shard where a count is not 0, and the sum of all. */
+static const struct wds_findings *find_counted(const struct set *set, size_t member,
+					       uint64_t *sum)
+{
+	const struct wds_findings *first = NULL;
+
+	*sum = 0;
+	for (size_t i = 0; i < set->n; i++) {
+		const struct wds_findings *shard = set->shards[i].findings;
+		uint64_t count = *(const uint64_t *)(const void *)((const char *)shard + member);
+
+		first = first || !count ? first : shard;
+		*sum += count;
+	}
+	return first;
+}
+
 /* Members that WebDataset skips, of all shards that are shown by class. */
 static void report_skipped(const struct set *set)
 {
-	const struct wds_findings *first = NULL;
-	uint64_t count = 0;
+	uint64_t sum;
+	const struct wds_findings *first =
+		find_counted(set, offsetof(struct wds_findings, skipped), &sum);
 
-	for (size_t i = 0; i < set->n; i++) {
-		if (!first && set->shards[i].findings->skipped)
-			first = set->shards[i].findings;
-		count += set->shards[i].findings->skipped;
-	}
-	if (!first)
-		return;
-	findings_add(set->findings, FINDING_LEFT_OUT,
-		     "'%s': '%s' is not shown by class, as WebDataset skips such names (%"
-		     PRIu64 " in all); view=tree shows them", filename_of(first->label),
-		     first->first_skipped, count);
+	if (first)
+		findings_add(set->findings, FINDING_LEFT_OUT,
+			     "'%s': '%s' is not shown by class, as WebDataset skips such names (%"
+			     PRIu64 " in all); view=tree shows them", filename_of(first->label),
+			     first->first_skipped, sum);
 }
 
 /* Samples of several images, of all shards that are shown by class. */
 static void report_several(const struct set *set)
 {
-	const struct wds_findings *first = NULL;
-	const char *remedy;
-	uint64_t count = 0;
+	uint64_t sum;
+	const struct wds_findings *first =
+		find_counted(set, offsetof(struct wds_findings, several), &sum);
 
-	for (size_t i = 0; i < set->n; i++) {
-		if (!first && set->shards[i].findings->several)
-			first = set->shards[i].findings;
-		count += set->shards[i].findings->several;
-	}
-	if (!first)
-		return;
-	remedy = first->one_is_plain ? "sidecars=hide leaves one" :
-				       "its is_valid_file can choose";
-	findings_add(set->findings, FINDING_CHOSEN,
-		     "'%s': sample '%s' has several images (%s), and ImageFolder takes "
-		     "each for a sample (%" PRIu64 " such samples); %s",
-		     filename_of(first->label), first->first_several, first->images,
-		     count, remedy);
+	if (first)
+		findings_add(set->findings, FINDING_CHOSEN,
+			     "'%s': sample '%s' has several images (%s), and ImageFolder takes "
+			     "each for a sample (%" PRIu64 " such samples); %s",
+			     filename_of(first->label), first->first_several, first->images, sum,
+			     first->one_is_plain ? "sidecars=hide leaves one" :
+						   "its is_valid_file can choose");
 }
 
 static const char *const split_sources[] = {
