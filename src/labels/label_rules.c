@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "labels/row_splits.h"
 #include "labels/sample_rules.h"
 #include "names/label_words.h"
 
@@ -504,7 +505,7 @@ static void find_splits(struct rules *rules, struct binding *b)
 	    label_rules_count(item_at(rules, rules->split_column)) == b->rows)
 		b->split_column = rules->split_column;
 	b->has_split_lists = b->split_column == RULE_NONE && lists->count > 1 &&
-			     lists->count <= LABEL_SPLITS_MOST &&
+			     lists->count <= ROW_SPLITS_MOST &&
 			     !label_rules_find_folds(rules->catalogue, rules->plan, &one, &other);
 	for (size_t i = 0; i < lists->count && b->has_split_lists; i++)
 		if (label_rules_count(item_at(rules, lists->items[i])) > b->rows)

@@ -177,7 +177,8 @@ static const char *const split_sources[] = {
 
 /* The first split that samples say, and the first that differs from it, with its shard. */
 struct split_pair {
-	const struct wds_split *first, *other;
+	const char *first, *other;
+	enum wds_split_source source; /* of the other */
 	const struct wds_findings *shard;
 };
 
@@ -186,21 +187,20 @@ static void find_splits(const struct set *set, struct split_pair *out)
 {
 	for (size_t i = 0; i < set->n && !out->other; i++) {
 		const struct wds_findings *shard = set->shards[i].findings;
-		const struct wds_split *items = shard->splits.items;
+		const struct row_splits *said = &shard->splits.said;
+		bool second = said->count > 1;
 
-		if (!shard->taken || shard->splits.count == 0)
+		if (!shard->taken || said->count == 0 || (shard->split && !second))
 			continue;
+		if (second || !out->first)
+			out->first = said->words[0];
+		else if (split_is_same(out->first, strlen(out->first), said->words[0],
+				       strlen(said->words[0])))
+			continue;
+		if (out->first != said->words[second])
+			out->other = said->words[second];
+		out->source = shard->splits.sources[second];
 		out->shard = shard;
-		if (shard->splits.count > 1) {
-			out->first = &items[0];
-			out->other = &items[1];
-		} else if (!shard->split && out->first &&
-			   !split_is_same(out->first->text, strlen(out->first->text),
-					  items->text, strlen(items->text))) {
-			out->other = items;
-		} else if (!shard->split) {
-			out->first = items;
-		}
 	}
 }
 
@@ -217,14 +217,12 @@ static void report_splits(const struct set *set)
 			     "one '%s': this is not used, and samples of all splits lie in one "
 			     "directory of a class; pack each split into a shard with the split "
 			     "in its name", filename_of(pair.shard->label),
-			     split_sources[pair.other->source], pair.other->text,
-			     pair.first->text);
-	else if (pair.other->source == WDS_SPLIT_OF_KEY)
+			     split_sources[pair.source], pair.other, pair.first);
+	else if (pair.source == WDS_SPLIT_OF_KEY)
 		findings_add(set->findings, FINDING_CHOSEN,
 			     "'%s': the keys of the samples say their splits ('%s' and '%s'), "
 			     "which are directories; view=tree of one file shows it as it is "
-			     "stored", filename_of(pair.shard->label), pair.first->text,
-			     pair.other->text);
+			     "stored", filename_of(pair.shard->label), pair.first, pair.other);
 }
 
 void wds_report(const struct wds_shard *shards, size_t n,
