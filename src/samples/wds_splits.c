@@ -34,15 +34,19 @@ bool wds_split_of_key(const struct wds_sample *sample, struct wds_split *out)
 	const char *name = sample->key, *end = name + sample->key_length;
 	char key[256], split[SPLIT_BYTES];
 
-	for (const char *c = name; c < end; c++)
-		if (*c == '/')
-			name = c + 1;
-	snprintf(key, sizeof(key), "%.*s", (int)(end - name < 255 ? end - name : 255), name);
 	*out = (struct wds_split){ .sure = true, .source = WDS_SPLIT_OF_KEY };
-	if (!split_of_path(key, split))
-		return false;
-	snprintf(out->text, sizeof(out->text), "%s", split);
-	return true;
+	for (const char *c = name; c < end; c++) {
+		if (*c != '/')
+			continue;
+		/* a directory: "data/train/0" */
+		if (split_is_word(name, (size_t)(c - name)))
+			snprintf(out->text, sizeof(out->text), "%.*s", (int)(c - name), name);
+		name = c + 1;
+	}
+	snprintf(key, sizeof(key), "%.*s", (int)(end - name < 255 ? end - name : 255), name);
+	if (!*out->text && split_of_path(key, split))
+		snprintf(out->text, sizeof(out->text), "%s", split);
+	return *out->text;
 }
 
 const char *wds_split_suffix(const struct wds_sample *sample)

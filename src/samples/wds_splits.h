@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * wds_splits.h: the split that each sample of a shard says itself: in a member
- * ("split.txt"), an item of the .json, or a word of its key ("train_0").
+ * ("split.txt"), an item of the .json, or its key ("train_0", "data/train/0").
  *
  * Where all samples of all shards say one, and they are several, each is a directory.
  *
@@ -44,7 +44,7 @@ struct wds_sample;
 struct wds_window;
 struct wds_shard;
 
-/* Does a word of the key say a split? Fills it in. */
+/* Does a directory of the key say a split, or a word of its name? Fills it in. */
 bool wds_split_of_key(const struct wds_sample *sample, struct wds_split *out);
 
 /* The suffix of a member that holds the split, "split.txt", if the sample has one; or NULL. */
