@@ -275,16 +275,21 @@ static int open_log(struct granaryfs_arguments *a, struct error *e)
 	return err;
 }
 
+/* Is the mount's log where the indexer writes? */
+static bool logs_to_stderr(const struct granaryfs_arguments *a)
+{
+	return a->foreground && !a->mount.log;
+}
+
 static void write_note(const char *line, void *mountpoint)
 {
 	log_notice("%s: %s", (const char *)mountpoint, line);
 }
 
-/* Writes the notes of granary info to the mount's log or the terminal, unless the indexer
-   has just written its findings to the same place. */
-static void write_notes(const struct granaryfs_arguments *a)
+/* Writes the notes of granary info to the mount's log or the terminal. */
+static void write_notes(const struct granaryfs_arguments *a, bool told)
 {
-	if (!a->indexed || !a->dataset.foreground)
+	if (!told)
 		dataset_for_each_note(a->opened, write_note, a->mountpoint);
 	if (a->compared)
 		write_note(a->compared, a->mountpoint);
@@ -315,7 +320,7 @@ static int granaryfs_serve(struct granaryfs_arguments *a, struct session *sessio
 	if (err)
 		return (int)e->status;
 	log_info("%s: mounted", a->mountpoint);
-	write_notes(a);
+	write_notes(a, a->indexed && logs_to_stderr(a));
 	notify_ready(&a->notify, "the mount answers");
 	a->quiet = true;
 	err = session_serve(session);
@@ -501,7 +506,7 @@ static int daemonise(struct granaryfs_arguments *a, struct session *session,
 	status = await_report(a, fds[0], signals, child, e);
 	/* scripts have the log, and the indexer has written its findings */
 	if (!status && !a->indexed && isatty(STDERR_FILENO))
-		write_notes(a);
+		write_notes(a, false);
 	/* the child owns the session now: _exit undoes nothing here */
 	status = granaryfs_conclude(a, status, e);
 	granaryfs_exit(a, status);
@@ -518,7 +523,7 @@ static int granaryfs_open_dataset(struct granaryfs_arguments *a, struct error *e
 	struct dataset_info info;
 	int err;
 
-	a->dataset.foreground = a->foreground && !a->mount.log;
+	a->dataset.tells_all = logs_to_stderr(a) || isatty(STDERR_FILENO);
 	err = dataset_open_as(rights_of_another(a), &a->dataset, a->sources, a->source_count,
 			      &a->opened, e);
 	if (!err && dataset_info(a->opened, &info) == 0) {

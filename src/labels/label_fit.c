@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "labels/row_splits.h"
 #include "names/label_words.h"
 
 bool label_rules_name_counts(const char *name, const char *chosen)
@@ -70,7 +71,7 @@ bool label_rules_find_folds(const struct catalogue *catalogue, const struct bind
 	const size_t *lists = plan->split_lists.items;
 	char a[SPLIT_BYTES], b[SPLIT_BYTES];
 
-	for (size_t i = 1; i < n && i < LABEL_SPLITS_MOST; i++)
+	for (size_t i = 1; i < n && i < ROW_SPLITS_MOST; i++)
 		for (size_t k = 0; k < i; k++) {
 			name_is_split_list(catalogue->items.items[lists[k]].name, a);
 			name_is_split_list(catalogue->items.items[lists[i]].name, b);

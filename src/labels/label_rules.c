@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "labels/row_splits.h"
 #include "labels/sample_rules.h"
 #include "names/label_words.h"
 
@@ -111,17 +112,10 @@ static int list_candidates(struct rules *rules)
 /* The first candidate whose key is not less. */
 static size_t first_of_key(const struct rules *rules, const char *key)
 {
-	size_t low = 0, high = rules->candidates.count;
+	const struct rules_candidate *items = rules->candidates.items;
+	size_t at = vec_find_last(&rules->candidates, strcmp(items[middle].key, key) < 0);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (strcmp(rules->candidates.items[middle].key, key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return at + (at < rules->candidates.count && strcmp(items[at].key, key) < 0);
 }
 
 static bool fits(const struct rules *rules, const struct binding *b, size_t i,
@@ -511,7 +505,7 @@ static void find_splits(struct rules *rules, struct binding *b)
 	    label_rules_count(item_at(rules, rules->split_column)) == b->rows)
 		b->split_column = rules->split_column;
 	b->has_split_lists = b->split_column == RULE_NONE && lists->count > 1 &&
-			     lists->count <= LABEL_SPLITS_MOST &&
+			     lists->count <= ROW_SPLITS_MOST &&
 			     !label_rules_find_folds(rules->catalogue, rules->plan, &one, &other);
 	for (size_t i = 0; i < lists->count && b->has_split_lists; i++)
 		if (label_rules_count(item_at(rules, lists->items[i])) > b->rows)

@@ -12,8 +12,6 @@
 
 #define RULE_NONE SIZE_MAX /* no item */
 
-enum { LABEL_SPLITS_MOST = 16 }; /* lists of rows beside each other */
-
 enum sample_form {
 	SAMPLE_ROWS,    /* encoded files of variable length */
 	SAMPLE_PADDED,  /* encoded files in rows of one length, padded with zeros */

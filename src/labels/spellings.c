@@ -54,19 +54,17 @@ static int list_numbers(const char *const *texts, size_t n, spelled_numbers *out
 	return 0;
 }
 
+static int compare_labels(const void *left, const void *right)
+{
+	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
 static bool has_label(struct number_labels numbers, int64_t label)
 {
-	size_t low = 0, high = numbers.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (numbers.items[middle] < label)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < numbers.count && numbers.items[low] == label;
+	return numbers.count && bsearch(&label, numbers.items, numbers.count, sizeof(label),
+					compare_labels);
 }
 
 /* The spellings of one number; `is_label`: it is a label, too. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "maps/class_columns.h"
+#include "names/label_words.h"
 
 enum {
 	WNID_BYTES = 9, /* "n01440764" */
@@ -28,12 +29,9 @@ struct class_fields {
 
 size_t class_wnid_length(const char *text, size_t size)
 {
-	if (size < WNID_BYTES || text[0] != 'n' ||
+	if (size < WNID_BYTES || !name_is_wnid(text, WNID_BYTES) ||
 	    (size > WNID_BYTES && !strchr(DELIMITERS, text[WNID_BYTES])))
 		return 0;
-	for (int i = 1; i < WNID_BYTES; i++)
-		if (text[i] < '0' || text[i] > '9')
-			return 0;
 	return WNID_BYTES;
 }
 

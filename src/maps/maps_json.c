@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/ieee.h"
 #include "base/pyjson.h"
 #include "base/text.h"
 #include "base/utf8.h"
@@ -54,7 +55,7 @@ static int read_number(struct maps_json *j, const struct pyjson_value *number,
 	}
 	if (pyjson_real(number, &real) < 0)
 		return error_no_memory(j->e, j->input->path);
-	if (map_whole_number(real, &out->number))
+	if (ieee_whole(real, &out->number))
 		out->kind = MAP_NUMBER;
 	return 0;
 }

@@ -4,17 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/ieee.h"
 #include "labels/label_text.h"
 #include "base/pickle.h"
-
-bool map_whole_number(double value, int64_t *out)
-{
-	/* as far as a double holds all of them */
-	if (!(value >= -9007199254740992.0 && value <= 9007199254740992.0))
-		return false;
-	*out = (int64_t)value;
-	return (double)*out == value;
-}
 
 static struct map_value of_pickle(const struct pickle *pickle,
 				  const struct pickle_value *value)
@@ -27,7 +19,7 @@ static struct map_value of_pickle(const struct pickle *pickle,
 		return (struct map_value){ .kind = MAP_NOTHING };
 	if (value->kind == PICKLE_INT || value->kind == PICKLE_BOOL)
 		return (struct map_value){ .kind = MAP_NUMBER, .number = value->number };
-	if (value->kind == PICKLE_FLOAT && map_whole_number(value->real, &number))
+	if (value->kind == PICKLE_FLOAT && ieee_whole(value->real, &number))
 		return (struct map_value){ .kind = MAP_NUMBER, .number = number };
 	if (value->kind == PICKLE_STR || value->kind == PICKLE_BYTES)
 		return (struct map_value){ .kind = MAP_TEXT, .text = value->text,

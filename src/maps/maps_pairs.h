@@ -88,7 +88,4 @@ size_t map_line_of(const struct map_input *input, const char *at);
 /* A whole number that is written out, as an integer or a float, and nothing else. */
 bool map_parse_number(const char *text, size_t size, int64_t *out);
 
-/* The integer that a float is; false: it is none. */
-bool map_whole_number(double value, int64_t *out);
-
 #endif

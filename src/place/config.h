@@ -28,7 +28,7 @@ struct dataset_config {
 	struct format_options formats;
 	char *subdir;   /* what to show as the root, or NULL */
 	uint64_t base;  /* where the packed file begins in each source */
-	bool foreground; /* no option: an indexer's standard error is the log of the mount */
+	bool tells_all; /* no option: an indexer also tells findings that are usual */
 };
 
 /* The table for options_apply. */

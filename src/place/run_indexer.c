@@ -55,7 +55,7 @@ static char *option_argument(const struct dataset_config *config)
 struct run_indexer_call {
 	const char *tool;
 	const char *options;
-	bool foreground; /* it tells all findings, for the mount does not */
+	bool tells_all; /* findings that are usual, too */
 	const struct rights *rights; /* of another user, or NULL */
 	const struct index_wish *wish;
 	int list;   /* for --sources */
@@ -76,9 +76,9 @@ static void exec_tool(const struct run_indexer_call *call, char *const *environm
 	snprintf(list, sizeof(list), "%d", call->list);
 	snprintf(caller, sizeof(caller), "%ld:%u:%u", (long)getppid(), (unsigned)geteuid(),
 		 (unsigned)getegid());
-	if (call->foreground)
+	if (call->tells_all)
 		execle(call->tool, call->tool, "index", "--for-mount", memory, "--caller", caller,
-		       "-o", call->options, "--sources", list, "--foreground", "--", source,
+		       "-o", call->options, "--sources", list, "--all-findings", "--", source,
 		       (char *)NULL, environment);
 	execle(call->tool, call->tool, "index", "--for-mount", memory, "--caller", caller,
 	       "-o", call->options, "--sources", list, "--", source, (char *)NULL, environment);
@@ -252,7 +252,7 @@ int run_indexer_process(const struct dataset_config *config, const struct rights
 		err = handover_write(wish, &list, e);
 	if (!err)
 		err = run_indexer(&(struct run_indexer_call){tool, options,
-							     config->foreground, rights, wish,
+							     config->tells_all, rights, wish,
 							     list, fd},
 				  e);
 	return err ? err : map_result(steal_fd(&fd), memory, e);

@@ -349,12 +349,8 @@ static int parse_pickle(const char *text, size_t n, struct wds_label *label,
 
 static bool is_wnid(const char *text, size_t n)
 {
-	if (n < WNID_BYTES || text[0] != 'n')
-		return false;
-	for (size_t i = 1; i < WNID_BYTES; i++)
-		if (!isdigit((unsigned char)text[i]))
-			return false;
-	return n == WNID_BYTES || !isalnum((unsigned char)text[WNID_BYTES]);
+	return n >= WNID_BYTES && name_is_wnid(text, WNID_BYTES) &&
+	       (n == WNID_BYTES || !isalnum((unsigned char)text[WNID_BYTES]));
 }
 
 /* A sample in a directory of that name has its class already: NULL. */

@@ -2,6 +2,7 @@
 #include "samples/wds_report.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -122,46 +123,51 @@ static void note_unlabelled_split(const struct set *set)
 	}
 }
 
+/* The first shard where a count is not 0, and the sum of all. */
+static const struct wds_findings *find_counted(const struct set *set, size_t member,
+					       uint64_t *sum)
+{
+	const struct wds_findings *first = NULL;
+
+	*sum = 0;
+	for (size_t i = 0; i < set->n; i++) {
+		const struct wds_findings *shard = set->shards[i].findings;
+		uint64_t count = *(const uint64_t *)(const void *)((const char *)shard + member);
+
+		first = first || !count ? first : shard;
+		*sum += count;
+	}
+	return first;
+}
+
 /* Members that WebDataset skips, of all shards that are shown by class. */
 static void report_skipped(const struct set *set)
 {
-	const struct wds_findings *first = NULL;
-	uint64_t count = 0;
+	uint64_t sum;
+	const struct wds_findings *first =
+		find_counted(set, offsetof(struct wds_findings, skipped), &sum);
 
-	for (size_t i = 0; i < set->n; i++) {
-		if (!first && set->shards[i].findings->skipped)
-			first = set->shards[i].findings;
-		count += set->shards[i].findings->skipped;
-	}
-	if (!first)
-		return;
-	findings_add(set->findings, FINDING_LEFT_OUT,
-		     "'%s': '%s' is not shown by class, as WebDataset skips such names (%"
-		     PRIu64 " in all); view=tree shows them", filename_of(first->label),
-		     first->first_skipped, count);
+	if (first)
+		findings_add(set->findings, FINDING_LEFT_OUT,
+			     "'%s': '%s' is not shown by class, as WebDataset skips such names (%"
+			     PRIu64 " in all); view=tree shows them", filename_of(first->label),
+			     first->first_skipped, sum);
 }
 
 /* Samples of several images, of all shards that are shown by class. */
 static void report_several(const struct set *set)
 {
-	const struct wds_findings *first = NULL;
-	const char *remedy;
-	uint64_t count = 0;
+	uint64_t sum;
+	const struct wds_findings *first =
+		find_counted(set, offsetof(struct wds_findings, several), &sum);
 
-	for (size_t i = 0; i < set->n; i++) {
-		if (!first && set->shards[i].findings->several)
-			first = set->shards[i].findings;
-		count += set->shards[i].findings->several;
-	}
-	if (!first)
-		return;
-	remedy = first->one_is_plain ? "sidecars=hide leaves one" :
-				       "its is_valid_file can choose";
-	findings_add(set->findings, FINDING_CHOSEN,
-		     "'%s': sample '%s' has several images (%s), and ImageFolder takes "
-		     "each for a sample (%" PRIu64 " such samples); %s",
-		     filename_of(first->label), first->first_several, first->images,
-		     count, remedy);
+	if (first)
+		findings_add(set->findings, FINDING_CHOSEN,
+			     "'%s': sample '%s' has several images (%s), and ImageFolder takes "
+			     "each for a sample (%" PRIu64 " such samples); %s",
+			     filename_of(first->label), first->first_several, first->images, sum,
+			     first->one_is_plain ? "sidecars=hide leaves one" :
+						   "its is_valid_file can choose");
 }
 
 static const char *const split_sources[] = {
@@ -171,7 +177,8 @@ static const char *const split_sources[] = {
 
 /* The first split that samples say, and the first that differs from it, with its shard. */
 struct split_pair {
-	const struct wds_split *first, *other;
+	const char *first, *other;
+	enum wds_split_source source; /* of the other */
 	const struct wds_findings *shard;
 };
 
@@ -180,21 +187,20 @@ static void find_splits(const struct set *set, struct split_pair *out)
 {
 	for (size_t i = 0; i < set->n && !out->other; i++) {
 		const struct wds_findings *shard = set->shards[i].findings;
-		const struct wds_split *items = shard->splits.items;
+		const struct row_splits *said = &shard->splits.said;
+		bool second = said->count > 1;
 
-		if (!shard->taken || shard->splits.count == 0)
+		if (!shard->taken || said->count == 0 || (shard->split && !second))
 			continue;
+		if (second || !out->first)
+			out->first = said->words[0];
+		else if (split_is_same(out->first, strlen(out->first), said->words[0],
+				       strlen(said->words[0])))
+			continue;
+		if (out->first != said->words[second])
+			out->other = said->words[second];
+		out->source = shard->splits.sources[second];
 		out->shard = shard;
-		if (shard->splits.count > 1) {
-			out->first = &items[0];
-			out->other = &items[1];
-		} else if (!shard->split && out->first &&
-			   !split_is_same(out->first->text, strlen(out->first->text),
-					  items->text, strlen(items->text))) {
-			out->other = items;
-		} else if (!shard->split) {
-			out->first = items;
-		}
 	}
 }
 
@@ -211,14 +217,12 @@ static void report_splits(const struct set *set)
 			     "one '%s': this is not used, and samples of all splits lie in one "
 			     "directory of a class; pack each split into a shard with the split "
 			     "in its name", filename_of(pair.shard->label),
-			     split_sources[pair.other->source], pair.other->text,
-			     pair.first->text);
-	else if (pair.other->source == WDS_SPLIT_OF_KEY)
+			     split_sources[pair.source], pair.other, pair.first);
+	else if (pair.source == WDS_SPLIT_OF_KEY)
 		findings_add(set->findings, FINDING_CHOSEN,
 			     "'%s': the keys of the samples say their splits ('%s' and '%s'), "
 			     "which are directories; view=tree of one file shows it as it is "
-			     "stored", filename_of(pair.shard->label), pair.first->text,
-			     pair.other->text);
+			     "stored", filename_of(pair.shard->label), pair.first, pair.other);
 }
 
 void wds_report(const struct wds_shard *shards, size_t n,

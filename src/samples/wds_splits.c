@@ -15,23 +15,18 @@
 
 uint8_t wds_splits_add(struct wds_splits *splits, const struct wds_split *split)
 {
-	struct wds_split item = *split;
+	size_t n = strlen(split->text), before = splits->said.count;
+	bool word = split_is_word(split->text, n);
+	char text[WDS_SPLIT_BYTES];
+	int k;
 
-	splits->partial |= !split->sure || !*split->text;
-	if (!*split->text)
-		return 0;
-	for (char *c = item.text; *c && split_is_word(split->text, strlen(split->text)); c++)
-		*c = (char)tolower((unsigned char)*c);
-	for (size_t i = 0; i < splits->count; i++)
-		if (split_is_same(splits->items[i].text, strlen(splits->items[i].text),
-				  item.text, strlen(item.text)))
-			return (uint8_t)i;
-	if (splits->count == WDS_SPLITS_MOST) {
-		splits->partial = true;
-		return 0;
-	}
-	splits->items[splits->count] = item;
-	return (uint8_t)splits->count++;
+	for (size_t i = 0; i <= n; i++)
+		text[i] = word ? (char)tolower((unsigned char)split->text[i]) : split->text[i];
+	k = n ? row_splits_number(&splits->said, text, n) : -1;
+	splits->partial |= !split->sure || k < 0;
+	if (splits->said.count > before)
+		splits->sources[k] = split->source;
+	return k < 0 ? 0 : (uint8_t)k;
 }
 
 bool wds_split_of_key(const struct wds_sample *sample, struct wds_split *out)
@@ -39,15 +34,19 @@ bool wds_split_of_key(const struct wds_sample *sample, struct wds_split *out)
 	const char *name = sample->key, *end = name + sample->key_length;
 	char key[256], split[SPLIT_BYTES];
 
-	for (const char *c = name; c < end; c++)
-		if (*c == '/')
-			name = c + 1;
-	snprintf(key, sizeof(key), "%.*s", (int)(end - name < 255 ? end - name : 255), name);
 	*out = (struct wds_split){ .sure = true, .source = WDS_SPLIT_OF_KEY };
-	if (!split_of_path(key, split))
-		return false;
-	snprintf(out->text, sizeof(out->text), "%s", split);
-	return true;
+	for (const char *c = name; c < end; c++) {
+		if (*c != '/')
+			continue;
+		/* a directory: "data/train/0" */
+		if (split_is_word(name, (size_t)(c - name)))
+			snprintf(out->text, sizeof(out->text), "%.*s", (int)(c - name), name);
+		name = c + 1;
+	}
+	snprintf(key, sizeof(key), "%.*s", (int)(end - name < 255 ? end - name : 255), name);
+	if (!*out->text && split_of_path(key, split))
+		snprintf(out->text, sizeof(out->text), "%s", split);
+	return *out->text;
 }
 
 const char *wds_split_suffix(const struct wds_sample *sample)
@@ -83,29 +82,27 @@ int wds_split_of_member(struct wds_window *window, const struct wds_sample *samp
 /* Do all samples with labels say one, and not all of them the same? */
 static bool are_usable(const struct wds_shard *shards, size_t n)
 {
-	const struct wds_split *first = NULL;
-	bool several = false;
+	struct row_splits all = { .count = 0 };
 
 	for (size_t i = 0; i < n; i++) {
 		const struct wds_findings *findings = shards[i].findings;
-		const struct wds_splits *splits = &findings->splits;
+		const struct row_splits *said = &findings->splits.said;
 
 		if (!findings->taken)
 			continue;
-		if (findings->split || splits->partial || splits->count == 0 ||
+		if (findings->split || findings->splits.partial || said->count == 0 ||
 		    samples_group_count(shards[i].scan->samples) != 1)
 			return false;
-		first = first ? first : &splits->items[0];
-		several |= splits->count > 1 ||
-			   !split_is_same(first->text, strlen(first->text), splits->items[0].text,
-					  strlen(splits->items[0].text));
+		for (size_t k = 0; k < said->count; k++)
+			if (row_splits_number(&all, said->words[k], strlen(said->words[k])) < 0)
+				return false;
 	}
-	return several;
+	return all.count > 1;
 }
 
 int wds_splits_apply(const struct wds_shard *shards, size_t n)
 {
-	const char *names[WDS_SPLITS_MOST];
+	const char *names[ROW_SPLITS_MOST];
 	int err = 0;
 
 	if (!are_usable(shards, n))
@@ -115,11 +112,11 @@ int wds_splits_apply(const struct wds_shard *shards, size_t n)
 
 		if (!shards[i].findings->taken)
 			continue;
-		for (size_t k = 0; k < splits->count; k++)
-			names[k] = splits->items[k].text;
+		for (size_t k = 0; k < splits->said.count; k++)
+			names[k] = splits->said.words[k];
 		splits->used = true;
 		err = samples_part(shards[i].scan->samples, splits->files.items, names,
-				   splits->count);
+				   splits->said.count);
 	}
 	return err;
 }

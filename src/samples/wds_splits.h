@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * wds_splits.h: the split that each sample of a shard says itself: in a member
- * ("split.txt"), an item of the .json, or a word of its key ("train_0").
+ * ("split.txt"), an item of the .json, or its key ("train_0", "data/train/0").
  *
  * Where all samples of all shards say one, and they are several, each is a directory.
  *
@@ -15,11 +15,9 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "labels/row_splits.h"
 
-enum {
-	WDS_SPLITS_MOST = 16,
-	WDS_SPLIT_BYTES = 40, /* "train", "is_train: true" */
-};
+enum { WDS_SPLIT_BYTES = 40 }; /* "train", "is_train: true" */
 
 enum wds_split_source { WDS_SPLIT_OF_MEMBER, WDS_SPLIT_OF_JSON, WDS_SPLIT_OF_KEY };
 
@@ -32,21 +30,21 @@ struct wds_split {
 
 /* Of all samples of a shard; begin with { 0 }. */
 struct wds_splits {
-	struct wds_split items[WDS_SPLITS_MOST]; /* each once, as they come */
-	size_t count;
+	struct row_splits said;
+	enum wds_split_source sources[ROW_SPLITS_MOST]; /* of the first sample of each */
 	bool partial;        /* a sample says none, or it is not sure */
 	bool used;           /* each is a directory */
 	VEC(uint8_t) files;  /* of each file of a sample: the number of its split */
 };
 
-/* The number of the split in `items`, to which it is added; 0 if it is not sure. */
+/* The number of the split; 0 if there is none. */
 uint8_t wds_splits_add(struct wds_splits *splits, const struct wds_split *split);
 
 struct wds_sample;
 struct wds_window;
 struct wds_shard;
 
-/* Does a word of the key say a split? Fills it in. */
+/* Does a directory of the key say a split, or a word of its name? Fills it in. */
 bool wds_split_of_key(const struct wds_sample *sample, struct wds_split *out);
 
 /* The suffix of a member that holds the split, "split.txt", if the sample has one; or NULL. */

@@ -85,6 +85,9 @@ told_of_nested() {
 	in_background script -qec "$mount" /dev/null
 	is "$(grep -c "$opened" "$work/said")" 1 "a terminal: one line" || diag "$(cat "$work/said")"
 	is "$(wc -l <"$work/said")" 1 "a terminal: and nothing else"
+	in_background script -qec "${mount/log=/index=off,log=}" /dev/null
+	is "$(grep -c "$opened" "$work/said")" 1 "a terminal, and a new index: one line" ||
+		diag "$(cat "$work/said")"
 }
 
 # A tar of WebDataset shards, one of them damaged; tars in it that are deeper.

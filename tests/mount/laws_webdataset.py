@@ -84,9 +84,12 @@ def wds_split_of_some():
 for KIND, KEYS in (("front", ("train_0", "train_1", "test_0")),
                    ("middle", ("C_train2014_1", "C_train2014_2", "C_test2014_1")),
                    ("below", ("i/train-0", "i/train-1", "i/test-0")),
-                   ("end", ("0_train", "1_TRAIN", "2_test"))):
-    @case("webdataset", "mixed", f"split-key-{KIND}", "test/0:1 train/0:2" if KIND != "below" else
-          "test/i:1 train/i:2", "the keys of the samples say their splits ('train' and 'test')",
+                   ("end", ("0_train", "1_TRAIN", "2_test")),
+                   ("directory", ("d/train/0", "d/train/x/1", "d/test/0"))):
+    @case("webdataset", "mixed", f"split-key-{KIND}", {
+        "below": "test/i:1 train/i:2",
+        "directory": "test/d/test:1 train/0/d/train:1 train/0/d/train/x:1"}.get(
+            KIND, "test/0:1 train/0:2"), "the keys of the samples say their splits ('train' and 'test')",
           options="sidecars=hide")
     def wds_split_key(keys=KEYS):
         wds_pairs("a.tar", keys)

@@ -3,8 +3,8 @@
  * cmd_index.c: granary index SOURCE..., granary index --renew DIRECTORY...
  *
  * granaryfs runs this command for a dataset without an index. Then --for-mount names the
- * descriptor for an index that cannot be saved, --foreground has all findings told here,
- * as the mount's log is standard error, --sources is the descriptor that lists the open
+ * descriptor for an index that cannot be saved, --all-findings has those told that are usual,
+ * too, for the mount does not tell them there; --sources is the descriptor that lists the open
  * sources (place/handover.h), and main.c has used --caller.
  */
 #include <errno.h>
@@ -25,7 +25,7 @@
 #include "base/log.h"
 #include "volume/volume.h"
 
-enum { LETTER_CHECKSUMS = 's', LETTER_RENEW = 'r', LETTER_FOREGROUND = 'F' };
+enum { LETTER_CHECKSUMS = 's', LETTER_RENEW = 'r', LETTER_FINDINGS = 'F' };
 
 static void report_sound(const struct request *request, const struct index *index,
 			 const char *path)
@@ -206,7 +206,7 @@ static int run(struct request *request)
 
 	if (contradiction)
 		return report_usage(request->command, contradiction);
-	if (request->given[LETTER_FOREGROUND])
+	if (request->given[LETTER_FINDINGS])
 		log_open("granary", LOG_LEVEL_INFO);
 	signal(SIGXFSZ, SIG_IGN); /* a size limit is an error like a full disk */
 	if (request->given[LETTER_RENEW])
@@ -237,7 +237,7 @@ static const struct option longs[] = {
 	{ "for-mount", required_argument, NULL, 'm' },
 	{ "sources", required_argument, NULL, 'S' },
 	{ "caller", required_argument, NULL, 'C' },
-	{ "foreground", no_argument, NULL, LETTER_FOREGROUND },
+	{ "all-findings", no_argument, NULL, LETTER_FINDINGS },
 	{ NULL, 0, NULL, 0 },
 };
 

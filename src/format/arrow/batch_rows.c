@@ -15,12 +15,11 @@
 #include "format/arrow/label_column.h"
 #include "format/arrow/row_names.h"
 #include "format/arrow/slice.h"
+#include "labels/row_splits.h"
 #include "names/split_words.h"
 
 enum {
 	ROWS_SNIFFED = 16,
-	SPLITS_MOST = 16,
-	SPLIT_MOST = 64, /* bytes of a word */
 };
 
 struct arrow_slices {
@@ -43,8 +42,7 @@ struct pass {
 	uint64_t row, without_bytes;
 	char class_name[ARROW_NAME_BYTES + 1];
 	struct arrow_labels splits;      /* words */
-	char words[SPLITS_MOST][SPLIT_MOST + 1];
-	size_t word_count;
+	struct row_splits words;
 	VEC(uint8_t) parts;              /* of each row the number of its word */
 };
 
@@ -168,46 +166,36 @@ static int refuse_split(struct pass *pass)
 	return arrow_refuse(pass->file, "says the split of each row in '%s', and in row %" PRIu64
 			    " that is no word that a directory can have, or there are "
 			    "more than %d: write others, or see all rows as one with -o view=tree",
-			    pass->choice->splits->name, pass->row, SPLITS_MOST);
+			    pass->choice->splits->name, pass->row, ROW_SPLITS_MOST);
 }
 
 /* Notes the row's split. */
 static int batch_rows_take_split(struct pass *pass, const struct arrow_batch *batch, size_t i)
 {
 	struct arrow_label label = { .none = true };
-	char word[SPLIT_MOST + 1];
-	size_t k = 0;
-	int err;
+	int k, err;
 
 	if (!pass->choice->splits)
 		return 0;
 	err = arrow_labels_get(&pass->splits, pass->file, batch, i, &label);
 	if (err && err != -EDOM)
 		return err;
-	if (err || !label.text || label.length > SPLIT_MOST)
+	k = err || !label.text ? -1 : row_splits_number(&pass->words, label.text, label.length);
+	if (k < 0 || !split_names_directory(pass->words.words[k]))
 		return refuse_split(pass);
-	memcpy(word, label.text, label.length);
-	word[label.length] = '\0';
-	while (k < pass->word_count && strcmp(pass->words[k], word) != 0)
-		k++;
-	if (k == pass->word_count) {
-		if (k == SPLITS_MOST || !split_names_directory(word))
-			return refuse_split(pass);
-		memcpy(pass->words[pass->word_count++], word, sizeof(word));
-	}
 	return vec_push(&pass->parts, (uint8_t)k) < 0 ? arrow_no_memory(pass->file) : 0;
 }
 
 static int part_rows(struct pass *pass)
 {
-	const char *words[SPLITS_MOST];
+	const char *words[ROW_SPLITS_MOST];
 
 	if (!pass->choice->splits)
 		return 0;
-	for (size_t i = 0; i < pass->word_count; i++)
-		words[i] = pass->words[i];
+	for (size_t i = 0; i < pass->words.count; i++)
+		words[i] = pass->words.words[i];
 	return samples_part(pass->file->scan->samples, pass->parts.items, words,
-			    pass->word_count) < 0 ? arrow_no_memory(pass->file) : 0;
+			    pass->words.count) < 0 ? arrow_no_memory(pass->file) : 0;
 }
 
 /* Rows */

@@ -172,7 +172,7 @@ static int get_one_hot_label(struct arrow_labels *labels, uint64_t n, uint64_t s
 {
 	const struct arrow_array *array = &labels->column->elements;
 	uint64_t from = array->type == ARROW_BOOL ? shift : 0;
-	unsigned set = 0;
+	struct one_hot row = { 0 };
 
 	for (uint64_t i = 0; i < n; i++) {
 		struct arrow_label element = {.none = false};
@@ -189,13 +189,12 @@ static int get_one_hot_label(struct arrow_labels *labels, uint64_t n, uint64_t s
 			out->number = element.number;
 			return 0;
 		}
-		if (element.number == 0)
-			continue;
-		if (set++ || element.number != 1)
+		one_hot_add(&row, true, element.number);
+		if (row.odd)
 			return no_label(labels, "has a list that is not one-hot");
-		out->number = (int64_t)i;
 	}
-	out->none = set == 0;
+	out->number = row.label;
+	out->none = !row.found;
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "build/findings.h"
 #include "format/hdf5/column.h"
+#include "format/hdf5/numbers.h"
 #include "names/split_words.h"
 
 enum { SPLITS_MOST = 256, ITEM_MOST = 1 << 16 };
@@ -187,20 +188,12 @@ static int fuel_refuse_line(struct hdf5_walk *walk, const char *name, const char
 			   name, problem);
 }
 
-static uint64_t parse_index(const unsigned char *bytes, const struct hdf5_dataset *d)
-{
-	bool big = H5Tget_order(d->type) == H5T_ORDER_BE;
-	uint64_t value = 0;
-
-	for (uint64_t i = 0; i < d->item; i++)
-		value |= (uint64_t)bytes[big ? d->item - 1 - i : i] << 8 * i;
-	return value;
-}
-
 int hdf5_split_mark(struct hdf5_walk *walk, struct hdf5_dataset *d, uint64_t base,
 		    uint64_t rows, struct hdf5_split *split, uint64_t *wrong)
 {
 	struct hdf5_column column;
+	struct hdf5_number number;
+	bool known = hdf5_number_describe(d->type, &number);
 	int err = hdf5_column_open(walk, d, HDF5_COLUMN_ITEMS, &column);
 
 	*wrong = UINT64_MAX;
@@ -209,12 +202,15 @@ int hdf5_split_mark(struct hdf5_walk *walk, struct hdf5_dataset *d, uint64_t bas
 		err = hdf5_out_of_memory(walk);
 	for (uint64_t i = 0; i < column.rows && !err && *wrong == UINT64_MAX; i++) {
 		const unsigned char *bytes = NULL;
+		int64_t index = -1;
 		uint64_t row;
 
 		err = hdf5_column_get(&column, i, &bytes);
 		if (err)
 			break;
-		row = parse_index(bytes, d) - base;
+		if (known && !hdf5_number_get(&number, bytes, &index))
+			index = -1;
+		row = (uint64_t)index - base;
 		if (row >= rows)
 			*wrong = i;
 		else if (!(split->listed[row / 8] >> row % 8 & 1)) {

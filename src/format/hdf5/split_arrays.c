@@ -1,52 +1,40 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "format/hdf5/split_arrays.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/hdf5/words.h"
+#include "labels/row_splits.h"
 #include "names/label_words.h"
-
-enum { SPLITS_MOST = 16 };
-
-static struct hdf5_split *split_arrays_find_split(struct hdf5_splits *splits,
-						  const char *name)
-{
-	for (size_t i = 0; i < splits->items.count; i++)
-		if (strcmp(splits->items.items[i].name, name) == 0)
-			return &splits->items.items[i];
-	return NULL;
-}
 
 static int refuse_word(struct hdf5_walk *walk, const char *column, const char *word)
 {
 	return hdf5_refuse(walk, "has splits in '%.100s', of which one is '%.64s': up to %d are "
 			   "supported, each a word that a directory can have; write "
 			   "others, or see the arrays as they are stored (-o view=arrays)", column, word,
-			   SPLITS_MOST);
+			   ROW_SPLITS_MOST);
 }
 
 /* The split with this name, made if it is new. */
 static int add_word(struct hdf5_walk *walk, const char *column, const char *word,
-		    uint64_t rows, struct hdf5_splits *out, struct hdf5_split **found)
+		    uint64_t rows, struct row_splits *words, struct hdf5_splits *out,
+		    struct hdf5_split **found)
 {
+	int k = row_splits_number(words, word, strlen(word));
 	struct hdf5_split split = { 0 };
-	size_t n = strlen(word);
 
-	*found = split_arrays_find_split(out, word);
-	if (*found)
-		return 0;
-	if (n > HDF5_SPLIT_NAME || !split_names_directory(word) ||
-	    out->items.count == SPLITS_MOST)
+	if (k < 0 || !split_names_directory(words->words[k]))
 		return refuse_word(walk, column, word);
-	memcpy(split.name, word, n + 1);
-	split.listed = calloc(1, (size_t)(rows / 8 + 1));
-	if (!split.listed || vec_push(&out->items, split) < 0) {
-		free(split.listed);
-		return hdf5_out_of_memory(walk);
+	if ((size_t)k == out->items.count) {
+		memcpy(split.name, words->words[k], sizeof(split.name));
+		split.listed = calloc(1, (size_t)(rows / 8 + 1));
+		if (!split.listed || vec_push(&out->items, split) < 0) {
+			free(split.listed);
+			return hdf5_out_of_memory(walk);
+		}
 	}
-	*found = &out->items.items[out->items.count - 1];
+	*found = &out->items.items[k];
 	return 0;
 }
 
@@ -55,6 +43,7 @@ static int split_arrays_read_column(struct hdf5_group *group, const struct bindi
 {
 	struct hdf5_walk *walk = group->walk;
 	const char *name = group->catalogue.items.items[b->split_column].name, *word = NULL;
+	struct row_splits splits = { .count = 0 };
 	struct hdf5_words words = { 0 };
 	struct hdf5_dataset d;
 	int err = hdf5_group_open(group, b->split_column, &d);
@@ -67,7 +56,7 @@ static int split_arrays_read_column(struct hdf5_group *group, const struct bindi
 
 		err = hdf5_words_get(&words, i, &word);
 		if (!err)
-			err = add_word(walk, name, word, b->rows, out, &split);
+			err = add_word(walk, name, word, b->rows, &splits, out, &split);
 		if (!err && split) {
 			split->listed[i / 8] |= (unsigned char)(1u << i % 8);
 			split->count++;
