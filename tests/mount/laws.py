@@ -22,11 +22,12 @@ import h5py
 import numpy as np
 
 import laws_maps  # noqa: F401
+import laws_parquet  # noqa: F401
 import laws_tfrecord  # noqa: F401
 from laws_kit import CASES, case, fixture, jpeg, tar
 
 LAWS = ("mixed", "shifted", "remedy", "same")
-FORMATS = ("hdf5", "arrow", "tfrecord", "webdataset", "maps", "saved")
+FORMATS = ("hdf5", "arrow", "parquet", "tfrecord", "webdataset", "maps", "saved")
 
 
 def pixels(n):
