@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/cleanup.h"
 #include "codec/codec.h"
 #include "format/parquet/thrift.h"
 
@@ -84,30 +85,34 @@ static int visit_header(struct thrift *thrift, const struct thrift_field *field,
 	return err ? err : 1;
 }
 
+/* A header within the n bytes at pages->at: its length, 0 where it makes no sense, or an
+   error of the reader. */
+static ssize_t try_header(struct pq_pages *pages, size_t n, struct page_header *header)
+{
+	CLEANUP(cleanup_free) unsigned char *bytes = malloc(n);
+	struct thrift thrift;
+	int err = bytes ? leap_reader_read(&pages->reader, bytes, n, pages->at) : -ENOMEM;
+
+	if (err)
+		return err;
+	thrift = (struct thrift){ bytes, bytes + n, 0 };
+	*header = (struct page_header){ .type = -1, .encoding = -1, .compressed = true };
+	err = thrift_read_struct(&thrift, visit_header, header);
+	return err ? 0 : thrift.at - bytes;
+}
+
 /* Reads the header at pages->at: its length, or an error that was told. */
 static ssize_t read_header(struct pq_pages *pages, struct page_header *header)
 {
 	uint64_t left = pages->end - pages->at;
 
 	for (uint64_t room = HEADER_BYTES;; room *= 8) {
-		size_t n = left < room ? (size_t)left : (size_t)room;
-		unsigned char *bytes = malloc(n ? n : 1);
-		struct thrift thrift = { bytes, bytes + n, 0 };
-		int err = bytes ? leap_reader_read(&pages->reader, bytes, n, pages->at) : -ENOMEM;
-		bool whole;
-		ssize_t used;
+		ssize_t used = try_header(pages, (size_t)(left < room ? left : room), header);
 
-		*header = (struct page_header){ .type = -1, .encoding = -1, .compressed = true };
-		whole = !err && thrift_read_struct(&thrift, visit_header, header) == 0;
-		used = thrift.at - bytes;
-		free(bytes);
-		if (err) {
-			pages->file->reader.err = pages->reader.err;
-			return pq_refuse_read(pages->file, err);
-		}
-		if (whole)
-			return used;
-		if (n == left || room >= HEADER_MOST)
+		pages->file->reader.err = pages->reader.err;
+		if (used)
+			return used > 0 ? used : pq_refuse_read(pages->file, (int)used);
+		if (left <= room || room >= HEADER_MOST)
 			return pq_pages_refuse(pages, "has a header that makes no sense");
 	}
 }
