@@ -54,7 +54,7 @@ static int refuse_as(const char *label, const char *what, const char *remedy,
 			 label, what, DESCRIPTIONS_LENGTH, descriptions, remedy);
 }
 
-/* "a gzip-compressed file" and "a Parquet file": "a gzip-compressed Parquet file". */
+/* "a gzip-compressed file" and "an ORC file": "a gzip-compressed ORC file". */
 static void name_both(const struct signature *outer, const char *inner, char *what)
 {
 	size_t length = strlen(outer->what);

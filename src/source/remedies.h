@@ -24,12 +24,4 @@
 	REMEDY_ARROW("pyarrow.dataset as d", \
 		     "d.dataset('%s', format='" format "', partitioning='hive')")
 
-/* The splits are in the names of the files, and stay there. */
-#define REMEDY_SPLITS                                                                    \
-	"write each again as Arrow: for f in '%s'/*.parquet; do python3 -c \"import sys, "  \
-	"pyarrow as p, pyarrow.parquet as q; t = q.ParquetFile(sys.argv[1]); "           \
-	"w = p.ipc.new_file(sys.argv[2], t.schema_arrow); "                              \
-	"[w.write(b) for b in t.iter_batches()]; w.close()\" \"$f\" "                     \
-	"\"$(basename \"$f\" .parquet).arrow\"; done, and mount these Arrow files together"
-
 #endif

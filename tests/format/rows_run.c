@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <zlib.h>
 
+#include "codec/codec.h"
+
 static const char *format_name = "arrow";
 
 void rows_of(const char *format)
@@ -19,25 +21,71 @@ void run_window(struct run *run, const char *path, uint64_t base, const char *la
 	run_scan(run, format_name, path, base, labels, false);
 }
 
-static unsigned long sum_of(const struct run *run, const struct sample *sample)
+/* The chunk of a coded volume that holds the byte, decoded: from where, and how many. */
+static unsigned char *decode_chunk(const struct run *run, uint32_t number, uint64_t at,
+				   uint64_t *start, uint64_t *size)
+{
+	const struct volume_desc *volume = entries_volume(run->entries, number);
+	const struct volume_chunk *chunks = entries_chunks(run->entries, number);
+	uint64_t i = volume->chunk_count;
+	unsigned char *stored, *plain;
+
+	while (i > 0 && chunks[--i].start > at)
+		;
+	*start = chunks[i].start;
+	*size = (i + 1 < volume->chunk_count ? chunks[i + 1].start : volume->length) - *start;
+	stored = malloc(chunks[i].stored_length);
+	plain = malloc((size_t)*size);
+	assert_true(stored && plain);
+	assert_int_equal(source_pread(run->source, stored, chunks[i].stored_length,
+				      chunks[i].stored_at), 0);
+	assert_int_equal(codec_chain_decode(volume->codecs, chunks[i].skipped, stored,
+					    chunks[i].stored_length, plain, (size_t)*size),
+			 *size);
+	free(stored);
+	return plain;
+}
+
+static void read_bytes(const struct run *run, const struct sample_bytes *from,
+		       unsigned char *out)
 {
 	const struct volume_desc *volume;
-	unsigned char *bytes;
-	unsigned long sum = 0;
+	uint64_t start, size;
+	unsigned char *chunk;
 
-	assert_int_equal(sample->head.length, 0);
-	if (sample->body.length == 0)
-		return 0;
-	assert_true(sample->body.volume < entries_volume_count(run->entries));
-	volume = entries_volume(run->entries, sample->body.volume);
-	assert_int_equal(volume->kind, VOLUME_RAW);
+	if (from->length == 0)
+		return;
+	assert_true(from->volume < entries_volume_count(run->entries));
+	volume = entries_volume(run->entries, from->volume);
+	assert_true(from->offset + from->length <= volume->length);
+	if (volume->kind == VOLUME_LITERAL) {
+		memcpy(out, (const char *)entries_literals(run->entries, from->volume) +
+				    from->offset, (size_t)from->length);
+		return;
+	}
 	assert_int_equal(volume->source, RUN_SOURCE);
-	assert_true(sample->body.offset + sample->body.length <= volume->length);
-	bytes = malloc((size_t)sample->body.length);
+	if (volume->kind == VOLUME_RAW) {
+		assert_int_equal(source_pread(run->source, out, (size_t)from->length,
+					      volume->base + from->offset), 0);
+		return;
+	}
+	assert_int_equal(volume->kind, VOLUME_CODED);
+	chunk = decode_chunk(run, from->volume, from->offset, &start, &size);
+	assert_true(from->offset - start + from->length <= size);
+	memcpy(out, chunk + (from->offset - start), (size_t)from->length);
+	free(chunk);
+}
+
+static unsigned long sum_of(const struct run *run, const struct sample *sample)
+{
+	uint64_t n = sample->head.length + sample->body.length;
+	unsigned char *bytes = malloc((size_t)n + 1);
+	unsigned long sum;
+
 	assert_non_null(bytes);
-	assert_int_equal(source_pread(run->source, bytes, (size_t)sample->body.length,
-				      volume->base + sample->body.offset), 0);
-	sum = crc32(0, bytes, (unsigned)sample->body.length);
+	read_bytes(run, &sample->head, bytes);
+	read_bytes(run, &sample->body, bytes + sample->head.length);
+	sum = n ? crc32(0, bytes, (unsigned)n) : 0;
 	free(bytes);
 	return sum;
 }
@@ -68,7 +116,8 @@ static void print_group(FILE *out, const struct run *run, size_t i)
 		if (s->body.volume == SAMPLE_MISSING)
 			fprintf(out, "-\t0\n");
 		else
-			fprintf(out, "%" PRIu64 "\t%lu\n", s->body.length, sum_of(run, s));
+			fprintf(out, "%" PRIu64 "\t%lu\n", s->head.length + s->body.length,
+				sum_of(run, s));
 	}
 }
 

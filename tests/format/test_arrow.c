@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include "format/arrow/row_names.h"
+#include "format/row_names.h"
 
 enum { PREFIX = 777 };
 
@@ -228,14 +228,14 @@ static void test_names(void **state)
 	};
 	const struct sample_group group = { .split = "", .name = "image", .extension = "jpg" };
 	struct samples *samples = samples_new();
-	struct arrow_names names;
+	struct row_names names;
 
 	(void)state;
 	assert_non_null(samples);
 	assert_int_equal(samples_begin(samples, &group), 0);
-	arrow_names_begin(&names);
+	row_names_begin(&names);
 	for (size_t i = 0; i < COUNT(table); i++) {
-		const char *got = arrow_names_make(&names, samples, table[i].path,
+		const char *got = row_names_make(&names, samples, table[i].path,
 						   strlen(table[i].path), i, "jpg");
 
 		if (!table[i].name)
@@ -243,7 +243,7 @@ static void test_names(void **state)
 		else
 			assert_same_text(table[i].path, got, table[i].name);
 	}
-	arrow_names_end(&names);
+	row_names_end(&names);
 	samples_free(samples);
 }
 
@@ -317,7 +317,7 @@ static void test_choices(void **state)
 static int class_names(const char *json, const char *column, const char ***out, size_t *n,
 		       struct arena *arena)
 {
-	return arrow_class_names(json, strlen(json), column, arena, out, n);
+	return row_names_classes(json, strlen(json), column, arena, out, n);
 }
 
 static void test_classes(void **state)
@@ -331,7 +331,7 @@ static void test_classes(void **state)
 	static const char bad[] = FEATURES("\"a\": {" CLASSES("\"x\", 2") "}");
 	struct arena arena = { NULL };
 	const char **names;
-	struct arrow_class_columns columns;
+	struct row_class_columns columns;
 	size_t n;
 
 	(void)state;
@@ -344,13 +344,13 @@ static void test_classes(void **state)
 	assert_int_equal(n, 0);
 	assert_int_equal(class_names("{\"info\": 1}", "a", &names, &n, &arena), -EBADMSG);
 	assert_int_equal(class_names("[[[", "a", &names, &n, &arena), -EBADMSG);
-	arrow_class_columns(two, strlen(two), &columns);
+	row_class_columns(two, strlen(two), &columns);
 	assert_int_equal(columns.count, 1);
 	assert_string_equal(columns.names[0], "a");
-	arrow_class_columns(more, strlen(more), &columns);
+	row_class_columns(more, strlen(more), &columns);
 	assert_int_equal(columns.count, 2);
 	assert_string_equal(columns.names[1], "b");
-	arrow_class_columns("{", 1, &columns);
+	row_class_columns("{", 1, &columns);
 	assert_int_equal(columns.count, 0);
 	arena_free(&arena);
 }

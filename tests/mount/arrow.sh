@@ -61,8 +61,6 @@ refused() {
 	says "without a footer" cut.arrow
 	head -c 1200 pets-train-00000-of-00002.arrow >cut-stream.arrow
 	says "file ends before" cut-stream.arrow
-	printf 'PAR1' >x.parquet
-	says "d.dataset" x.parquet
 }
 
 # notes WORDS SOURCE [OPTIONS]: the log says it while an index is made, and info says it.

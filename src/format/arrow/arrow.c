@@ -17,7 +17,7 @@
 
 #include "format/arrow/batch_rows.h"
 #include "format/arrow/label_column.h"
-#include "format/arrow/row_names.h"
+#include "format/row_names.h"
 #include "labels/column_rules.h"
 #include "names/column_titles.h"
 #include "names/label_words.h"
@@ -148,7 +148,7 @@ static int choose_best(struct arrow_file *file, struct label_column_facts *facts
 static int guess_labels(struct arrow_file *file, struct arrow_choice *choice)
 {
 	const struct arrow_schema *schema = &file->schema;
-	struct arrow_class_columns classes = { .count = 0 };
+	struct row_class_columns classes = { .count = 0 };
 	size_t n = schema->columns.count;
 	struct label_column_facts *facts = calloc(n + 1, sizeof(*facts));
 	int err;
@@ -156,7 +156,7 @@ static int guess_labels(struct arrow_file *file, struct arrow_choice *choice)
 	if (!facts)
 		return arrow_no_memory(file);
 	if (schema->metadata)
-		arrow_class_columns(schema->metadata, schema->metadata_size, &classes);
+		row_class_columns(schema->metadata, schema->metadata_size, &classes);
 	for (size_t i = 0; i < n; i++) {
 		const struct arrow_column *column = &schema->columns.items[i];
 
@@ -192,7 +192,7 @@ static int read_classes(struct arrow_file *file, struct arrow_choice *choice)
 	if (!schema->metadata || !choice->labels || choice->labels->self.dictionary ||
 	    choice->labels->self.type != ARROW_INT)
 		return 0;
-	err = arrow_class_names(schema->metadata, schema->metadata_size,
+	err = row_names_classes(schema->metadata, schema->metadata_size,
 				choice->labels->name, &schema->arena,
 				&choice->class_names, &choice->class_count);
 	if (err == -ENOMEM)

@@ -13,7 +13,7 @@
 #include "base/vec.h"
 #include "build/findings.h"
 #include "format/arrow/label_column.h"
-#include "format/arrow/row_names.h"
+#include "format/row_names.h"
 #include "format/arrow/slice.h"
 #include "labels/row_splits.h"
 #include "names/split_words.h"
@@ -38,9 +38,9 @@ struct pass {
 	bool sniffing, done;
 	unsigned sniffed;
 	const char *extensions[ROWS_SNIFFED], *extension;
-	struct arrow_names names;
+	struct row_names names;
 	uint64_t row, without_bytes;
-	char class_name[ARROW_NAME_BYTES + 1];
+	char class_name[ROW_NAME_BYTES + 1];
 	struct arrow_labels splits;      /* words */
 	struct row_splits words;
 	VEC(uint8_t) parts;              /* of each row the number of its word */
@@ -116,7 +116,7 @@ static int batch_rows_set_name(struct pass *pass, const struct arrow_batch *batc
 		return 0;
 	err = arrow_slice_text(pass->file, batch, &pass->paths, i, &text, &length);
 	if (!err && text)
-		sample->name = arrow_names_make(&pass->names, pass->file->scan->samples,
+		sample->name = row_names_make(&pass->names, pass->file->scan->samples,
 						text, (size_t)length, pass->row,
 						pass->extension);
 	return err;
@@ -155,7 +155,7 @@ static int batch_rows_add_sample(struct pass *pass, const struct arrow_batch *ba
 	sample.body = (struct sample_bytes){ extent.offset, length,
 					     at ? extent.volume : SAMPLE_MISSING };
 	if (err || samples_add(scan->samples, &sample) < 0 ||
-	    (sample.name && arrow_names_note(&pass->names, sample.name, pass->row) < 0))
+	    (sample.name && row_names_note(&pass->names, sample.name, pass->row) < 0))
 		return arrow_no_memory(pass->file);
 	batch_rows_advance(pass->file, length);
 	return 0;
@@ -400,7 +400,7 @@ static int begin_pass(struct pass *pass, struct arrow_file *file, struct arrow_c
 		arrow_slice_begin(&pass->paths, &images->path, true);
 	arrow_labels_begin(&pass->labels, file, labels);
 	arrow_labels_begin(&pass->splits, file, sniffing ? NULL : choice->splits);
-	arrow_names_begin(&pass->names);
+	row_names_begin(&pass->names);
 	err = begin_above(pass, images, &pass->above);
 	return err || !labels ? err : begin_above(pass, labels, &pass->label_above);
 }
@@ -414,7 +414,7 @@ static void end_above(struct arrow_slices *above)
 
 static void end_pass(struct pass *pass)
 {
-	arrow_names_end(&pass->names);
+	row_names_end(&pass->names);
 	arrow_labels_end(&pass->labels, pass->file);
 	arrow_labels_end(&pass->splits, pass->file);
 	vec_free(&pass->parts);

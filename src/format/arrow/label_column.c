@@ -10,7 +10,7 @@
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/ieee.h"
-#include "format/arrow/row_names.h"
+#include "format/row_names.h"
 #include "labels/label_text.h"
 
 enum {
@@ -97,7 +97,7 @@ static int label_column_get_text(struct arrow_labels *labels, struct arrow_file 
 		out->text = NULL;
 		return 0;
 	}
-	if (out->text && length <= ARROW_NAME_BYTES &&
+	if (out->text && length <= ROW_NAME_BYTES &&
 	    !memchr(out->text, '\0', out->length))
 		return 0;
 	return no_label(labels, "has text that names no class: %" PRIu64 " bytes",

@@ -28,12 +28,6 @@ static const struct {
 	{ "train.beton val.beton", "FFCV", "Python's ffcv" },
 	{ "a.1.ark a.2.ark a.scp", "Kaldi", "kaldiio" },
 	{ "wav.scp text utt2spk", "Kaldi", "kaldiio" },
-	{ "part-0.parquet part-1.parquet _SUCCESS", "a dataset of Parquet files",
-	  "d.dataset('d', format='parquet', partitioning='hive')" },
-	{ "train-00000-of-00001.parquet test-00000-of-00001.parquet",
-	  "a dataset of Parquet files, in splits", "for f in 'd'/*.parquet; do" },
-	{ "README.md data/ data/train.parquet data/val.parquet", "'d/data'",
-	  "for f in 'd/data'/*.parquet; do" },
 	{ "_common_metadata a/ a/x", "Petastorm", "format='parquet'" },
 	{ "a.orc b.orc", "a dataset of ORC files", "format='orc'" },
 	{ "a.tar.gz b.tar.gz", "tar", "'d'/*.tar.gz" },
@@ -56,11 +50,8 @@ static const struct {
 	/* splits in directories */
 	{ "train/ train/index.json train/shard.00000.mds val/ val/index.json "
 	  "val/shard.00000.mds", "'d/train'", "streaming" },
-	{ "train/ train/0000.parquet", "'d/train'", "d.dataset('d/train'" },
 
 	/* the partitions of one dataset */
-	{ "label=0/ label=0/a.parquet label=1/ label=1/a.parquet", "Parquet",
-	  "d.dataset('d', format='parquet', partitioning='hive')" },
 	{ "t/ t/y=1/ t/y=1/m=2/ t/y=1/m=2/a.orc", "'d/t'", "d.dataset('d/t', format='orc'" },
 	{ "m/ m/1.0.0/ m/1.0.0/dataset_info.json m/1.0.0/features.json", "'d/m/1.0.0'",
 	  "builder_from_directory" },
@@ -83,6 +74,13 @@ static const struct {
 	{ "one.tar", "the tar files", "granaryfs 'd/one.tar' MOUNTPOINT" },
 	{ "train.h5 val.h5", "the HDF5 files", "'d'/*.h5" },
 	{ "a.squashfs", "the squashfs files", "'d/a.squashfs'" },
+	{ "part-0.parquet part-1.parquet _SUCCESS", "the Parquet files",
+	  "'d/part-{0..1}.parquet'" },
+	{ "train-00000-of-00001.parquet test-00000-of-00001.parquet", "the Parquet files",
+	  "granaryfs 'd'/*.parquet MOUNTPOINT" },
+	{ "README.md data/ data/train.parquet data/val.parquet", "the Parquet files",
+	  "granaryfs 'd/data'/*.parquet MOUNTPOINT" },
+	{ "train/ train/0000.parquet", "the Parquet files", "'d/train/0000.parquet'" },
 	{ "dataset_info.json features.json m-train.tfrecord-00000-of-00001",
 	  "the TFRecord files", "'d/m-train.tfrecord-00000-of-00001'" },
 	{ "a-00000.tfrecord a-00001.tfrecord", "the TFRecord files",

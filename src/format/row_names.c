@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "format/arrow/row_names.h"
+#include "format/row_names.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #include "base/utf8.h"
 
 enum {
-	ESCAPED_BYTES = 6 * ARROW_NAME_BYTES, /* of a name in JSON: \u0041 */
+	ESCAPED_BYTES = 6 * ROW_NAME_BYTES, /* of a name in JSON: \u0041 */
 };
 
 /* Classes */
@@ -63,7 +63,7 @@ static int row_names_copy_name(const struct pyjson_value *item, struct arena *ar
 	return 0;
 }
 
-int arrow_class_names(const char *text, size_t n, const char *column,
+int row_names_classes(const char *text, size_t n, const char *column,
 		      struct arena *arena, const char ***out, size_t *count)
 {
 	CLEANUP(pyjson_end) struct pyjson json = { .copy = NULL };
@@ -90,7 +90,7 @@ int arrow_class_names(const char *text, size_t n, const char *column,
 	return err;
 }
 
-void arrow_class_columns(const char *text, size_t n, struct arrow_class_columns *out)
+void row_class_columns(const char *text, size_t n, struct row_class_columns *out)
 {
 	CLEANUP(pyjson_end) struct pyjson json = { .copy = NULL };
 	struct pyjson_value features, key, feature, names;
@@ -102,10 +102,10 @@ void arrow_class_columns(const char *text, size_t n, struct arrow_class_columns 
 		walk = pyjson_items(&features);
 	while (walk.keys && pyjson_next(&walk, &key, &feature)) {
 		n = key.size <= sizeof(name) ? pyjson_string(&key, name) : sizeof(name);
-		if (n > ARROW_NAME_BYTES || !find_names(&feature, &names))
+		if (n > ROW_NAME_BYTES || !find_names(&feature, &names))
 			continue;
 		if (out->count < 2)
-			snprintf(out->names[out->count], ARROW_NAME_BYTES + 1, "%.*s", (int)n,
+			snprintf(out->names[out->count], ROW_NAME_BYTES + 1, "%.*s", (int)n,
 				 name);
 		out->count++;
 	}
@@ -113,12 +113,12 @@ void arrow_class_columns(const char *text, size_t n, struct arrow_class_columns 
 
 /* Names of samples */
 
-void arrow_names_begin(struct arrow_names *names)
+void row_names_begin(struct row_names *names)
 {
-	*names = (struct arrow_names){ .again = 0 };
+	*names = (struct row_names){ .again = 0 };
 }
 
-void arrow_names_end(struct arrow_names *names)
+void row_names_end(struct row_names *names)
 {
 	idmap_free(&names->known);
 }
@@ -132,25 +132,25 @@ static bool is_named(const void *context, uint32_t id, const void *key)
 	return first[id].name && strcmp(first[id].name, key) == 0;
 }
 
-static bool is_known(const struct arrow_names *names, const struct samples *samples,
+static bool is_known(const struct row_names *names, const struct samples *samples,
 		     const char *name)
 {
 	return idmap_find(&names->known, (uint32_t)hash_bytes(name, strlen(name), 0), is_named, samples,
 			  name) != NULL;
 }
 
-const char *arrow_names_make(struct arrow_names *names, const struct samples *samples,
+const char *row_names_make(struct row_names *names, const struct samples *samples,
 			     const char *path, size_t n, uint64_t row,
 			     const char *extension)
 {
 	size_t begin = n;
-	char base[ARROW_NAME_BYTES + 1];
+	char base[ROW_NAME_BYTES + 1];
 
 	while (begin > 0 && path[begin - 1] != '/')
 		begin--;
 	path += begin;
 	n -= begin;
-	if (n == 0 || n > ARROW_NAME_BYTES - 32 || memchr(path, '\0', n) ||
+	if (n == 0 || n > ROW_NAME_BYTES - 32 || memchr(path, '\0', n) ||
 	    (n <= 2 && memcmp(path, "..", n) == 0))
 		return NULL;
 	snprintf(base, sizeof(base), "%.*s", (int)n, path);
@@ -164,7 +164,7 @@ const char *arrow_names_make(struct arrow_names *names, const struct samples *sa
 	return is_known(names, samples, names->text) ? NULL : names->text;
 }
 
-int arrow_names_note(struct arrow_names *names, const char *name, uint64_t row)
+int row_names_note(struct row_names *names, const char *name, uint64_t row)
 {
 	if (row >= UINT32_MAX)
 		return -ENOMEM;
