@@ -21,11 +21,12 @@ import sys
 import h5py
 import numpy as np
 
+import laws_lmdb  # noqa: F401
 import laws_maps  # noqa: F401
 from laws_kit import CASES, case, fixture, jpeg, tar
 
 LAWS = ("mixed", "shifted", "remedy", "same")
-FORMATS = ("hdf5", "arrow", "webdataset", "maps", "saved")
+FORMATS = ("hdf5", "arrow", "webdataset", "maps", "saved", "lmdb")
 
 
 def pixels(n):

@@ -29,25 +29,48 @@ struct lmdb_scan {
 	struct text shown;            /* for `granary info` */
 };
 
+/* The name of a database's directory, or of its file, without an ending such as ".lmdb". */
+static size_t database_name(const char *path, const char *ending, const char **out)
+{
+	size_t n, tail = strlen(ending);
+
+	*out = filename_of(path);
+	n = strlen(*out);
+	if (strcmp(*out, "data.mdb") == 0)
+		n = directory_name_of(path, out);
+	return n > tail && memcmp(*out + n - tail, ending, tail) == 0 ? n - tail : n;
+}
+
 /*
  * "bedroom" of "bedroom_train_lmdb/data.mdb": LSUN has a database for each class and split.
  * "": the name is no such one.
  */
 static void find_class(const char *path, char out[CLASS_BYTES])
 {
-	static const char ending[] = "_lmdb";
-	const char *name = filename_of(path), *end;
-	size_t n = strlen(name), tail = strlen(ending);
+	const char *name, *end;
+	size_t n = database_name(path, "_lmdb", &name);
 
 	*out = '\0';
-	if (strcmp(name, "data.mdb") == 0)
-		n = directory_name_of(path, &name);
-	if (n <= tail || memcmp(name + n - tail, ending, tail) != 0)
-		return;
-	n -= tail;
-	end = memrchr(name, '_', n);
+	end = strncmp(name + n, "_lmdb", 5) == 0 ? memrchr(name, '_', n) : NULL;
 	if (end && end > name && split_is_lowercase_word(end + 1, (size_t)(name + n - end - 1)))
 		snprintf(out, CLASS_BYTES, "%.*s", (int)(end - name), name);
+}
+
+/*
+ * Several databases may have equal keys: each is a directory, unless its split, its class or
+ * its labels keep them apart.
+ */
+static int begin_prefix(struct lmdb_scan *s, const struct lmdb_plan *plan, const char *split,
+			struct text *prefix)
+{
+	bool samples = plan->shows == LMDB_SHOWS_IMAGES || plan->shows == LMDB_SHOWS_SAMPLES;
+	const char *name;
+	size_t n;
+
+	if (s->file.scan->alone || (samples && (plan->labelled || *s->class_name || *split)))
+		return text_append(prefix, "", 0);
+	n = database_name(s->file.scan->label, ".lmdb", &name);
+	return text_print(prefix, "%.*s/", (int)n, name);
 }
 
 /* "main: pickled pairs (.jpg), 600 with labels" */
@@ -67,12 +90,18 @@ static int note_shown(struct lmdb_scan *s, const struct lmdb_plan *plan)
 		       lmdb_no_memory(&s->file) : 0;
 }
 
-static int add_database(struct lmdb_scan *s, const struct lmdb_plan *plan,
-			const char *prefix, const char *split)
+static int add_database(struct lmdb_scan *s, const struct lmdb_plan *plan, bool below,
+			const char *split)
 {
 	const char *class_name = plan->labelled || !*s->class_name ? NULL : s->class_name;
-	int err = lmdb_rows_add(&s->rows, plan, prefix, split, class_name);
+	struct text prefix = { 0 };
+	int err = begin_prefix(s, plan, split, &prefix);
 
+	if (!err && below)
+		err = text_print(&prefix, "%s/", plan->name);
+	err = err ? lmdb_no_memory(&s->file) :
+		    lmdb_rows_add(&s->rows, plan, prefix.items, split, class_name);
+	vec_free(&prefix);
 	return err ? err : note_shown(s, plan);
 }
 
@@ -81,19 +110,14 @@ static int add_database(struct lmdb_scan *s, const struct lmdb_plan *plan,
 static int add_named(struct lmdb_scan *s, const struct lmdb_named *named, const char *split)
 {
 	struct lmdb_plan plan = { .name = named->name, .db = named->db };
-	struct text prefix = { 0 };
+	bool is_split = split_is_word(named->name, strlen(named->name)) &&
+			!s->file.scan->rows->tree;
 	int err = lmdb_plan_make(&s->file, &s->rows.window, &plan);
 
-	if (split_is_word(named->name, strlen(named->name)) && !s->file.scan->rows->tree)
-		split = named->name;
-	else if (plan.labelled)
+	if (plan.labelled && !is_split)
 		plan.array = named->name;
-	else if (!err && text_print(&prefix, "%s/", named->name) < 0)
-		err = lmdb_no_memory(&s->file);
-	if (!err)
-		err = add_database(s, &plan, prefix.items ? prefix.items : "", split);
-	vec_free(&prefix);
-	return err;
+	return err ? err : add_database(s, &plan, !is_split && !plan.labelled,
+					is_split ? named->name : split);
 }
 
 static int add_all(struct lmdb_scan *s)
@@ -103,7 +127,7 @@ static int add_all(struct lmdb_scan *s)
 	int err = lmdb_plan_make(&s->file, &s->rows.window, &plan);
 
 	if (!err)
-		err = add_database(s, &plan, "", split);
+		err = add_database(s, &plan, false, split);
 	for (size_t i = 0; i < s->rows.databases.count && !err; i++)
 		err = add_named(s, &s->rows.databases.items[i], split);
 	return err ? err : lmdb_check_snapshot(&s->file);
