@@ -128,19 +128,15 @@ static int sniff_database(struct sniff *s, const struct lmdb_db *db)
 	struct lmdb_cursor cursor;
 	struct lmdb_item item;
 	unsigned items = 0;
-	int more;
+	int more = 1;
 
 	lmdb_cursor_open(&cursor, s->file, db, false);
-	while (s->values < VALUES_SNIFFED && items++ < ITEMS_SNIFFED &&
-	       (more = lmdb_cursor_next(&cursor, &item)) != 0) {
-		if (more > 0 && !item.is_database && item.size > 0 &&
-		    !lmdb_key_is_special(&item))
+	while (more >= 0 && s->values < VALUES_SNIFFED && items++ < ITEMS_SNIFFED &&
+	       (more = lmdb_cursor_next(&cursor, &item)) > 0)
+		if (!item.is_database && item.size > 0 && !lmdb_key_is_special(&item))
 			more = sniff_value(s, &item);
-		if (more < 0)
-			break;
-	}
 	lmdb_cursor_close(&cursor);
-	return items && more < 0 ? more : 0;
+	return more < 0 ? more : 0;
 }
 
 /* Of a dict whose items could be labels, too. */
