@@ -56,3 +56,7 @@ lmdb("remedy", "chosen", "0:2 1:2 2:2", options="labels=fine_label")(lambda: cop
 lmdb("same", "pickles", "-", "5 of 28 files have no label")(lambda: copy("pickles.lmdb"))
 for NAME in ("int", "text", "bool", "float", "array", "scalar", "hot", "hots", "datum", "msgpack"):
     lmdb("same", NAME, "0:1 1:2")(lambda name=NAME: copy(f"label-{name}.lmdb"))
+for NAME, SHOWN in {"ints": ".:1 0:2 1:2 2:2 3:2", "digits": ".:1 0:2 1:2 2:2 3:2",
+                    "words": ".:1 c0:2 c1:2 c2:2 c3:2", "pickles": ".:1 0:2 1:2 2:2 3:2"}.items():
+    lmdb("same", f"column-{NAME}", SHOWN, "1 of 9 files have no label")(
+        lambda name=NAME: copy(f"column-{name}.lmdb"))

@@ -12,12 +12,15 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/filename.h"
 #include "base/text.h"
 #include "build/findings.h"
 #include "format/lmdb/lmdb_rows.h"
+#include "labels/column_rules.h"
 #include "names/split_words.h"
 
 enum { CLASS_BYTES = 256 };
@@ -107,17 +110,82 @@ static int add_database(struct lmdb_scan *s, const struct lmdb_plan *plan, bool 
 
 /* A database that is called as a split is one, and one with labels an array of its own;
    others are directories. */
-static int add_named(struct lmdb_scan *s, const struct lmdb_named *named, const char *split)
+static int add_named(struct lmdb_scan *s, struct lmdb_plan *plan, const char *split)
 {
-	struct lmdb_plan plan = { .name = named->name, .db = named->db };
-	bool is_split = split_is_word(named->name, strlen(named->name)) &&
+	bool is_split = split_is_word(plan->name, strlen(plan->name)) &&
 			!s->file.scan->rows->tree;
-	int err = lmdb_plan_make(&s->file, &s->rows.window, &plan);
 
-	if (plan.labelled && !is_split)
-		plan.array = named->name;
-	return err ? err : add_database(s, &plan, !is_split && !plan.labelled,
-					is_split ? named->name : split);
+	if (plan->labelled && !is_split)
+		plan->array = plan->name;
+	return add_database(s, plan, !is_split && !plan->labelled,
+			    is_split ? plan->name : split);
+}
+
+/*
+ * Databases are columns, whose rows have equal keys: is one of them the labels of those of
+ * images? Its number, or COLUMN_NONE.
+ */
+static int choose_labels(struct lmdb_scan *s, struct lmdb_plan *plans, size_t n)
+{
+	CLEANUP(cleanup_free) struct label_column_facts *facts = calloc(n + 1, sizeof(*facts));
+	const char *wanted = s->file.scan->rows->labels;
+	struct label_column_choice choice = { COLUMN_NONE, COLUMN_NONE };
+	size_t images = 0;
+
+	for (size_t i = 0; i < n && facts; i++) {
+		images += plans[i].shows == LMDB_SHOWS_IMAGES;
+		facts[i] = (struct label_column_facts){
+			.name = plans[i].name,
+			.can_label = plans[i].shows == LMDB_SHOWS_FILES && plans[i].values };
+		if (wanted && facts[i].can_label && strcmp(plans[i].name, wanted) == 0)
+			choice.taken = (int)i;
+	}
+	if (!facts || !images || s->file.scan->rows->tree)
+		return COLUMN_NONE;
+	if (choice.taken < 0)
+		choice = label_column_choose(facts, n);
+	if (choice.taken >= 0 && choice.other >= 0)
+		findings_add(s->file.scan->findings, FINDING_CHOSEN,
+			     "the labels are taken from the database '%.60s'; '%.60s' could be "
+			     "meant, too: labels=%.60s takes it", plans[choice.taken].name,
+			     plans[choice.other].name, plans[choice.other].name);
+	return choice.taken;
+}
+
+/* Images get the labels of the database `taken`, which is not shown by itself. */
+static void set_labels(struct lmdb_scan *s, const struct lmdb_plan *labels,
+		       struct lmdb_plan *plan)
+{
+	s->rows.labels.name = plan->shows == LMDB_SHOWS_IMAGES ? labels->name : NULL;
+	s->rows.labels.db = labels->db;
+	if (plan->shows != LMDB_SHOWS_IMAGES)
+		return;
+	plan->labelled = true;
+	snprintf(plan->label_name, sizeof(plan->label_name), "%s", labels->name);
+}
+
+static int add_all_named(struct lmdb_scan *s, const char *split)
+{
+	size_t n = s->rows.databases.count;
+	CLEANUP(cleanup_free) struct lmdb_plan *plans = calloc(n + 1, sizeof(*plans));
+	int labels, err = plans ? 0 : lmdb_no_memory(&s->file);
+
+	for (size_t i = 0; i < n && !err; i++) {
+		plans[i].name = s->rows.databases.items[i].name;
+		plans[i].db = s->rows.databases.items[i].db;
+		err = lmdb_plan_make(&s->file, &s->rows.window, &plans[i]);
+	}
+	if (err)
+		return err;
+	labels = choose_labels(s, plans, n);
+	for (size_t i = 0; i < n && !err; i++) {
+		if ((int)i == labels)
+			continue;
+		if (labels >= 0)
+			set_labels(s, &plans[labels], &plans[i]);
+		err = add_named(s, &plans[i], split);
+	}
+	return err;
 }
 
 static int add_all(struct lmdb_scan *s)
@@ -128,8 +196,8 @@ static int add_all(struct lmdb_scan *s)
 
 	if (!err)
 		err = add_database(s, &plan, false, split);
-	for (size_t i = 0; i < s->rows.databases.count && !err; i++)
-		err = add_named(s, &s->rows.databases.items[i], split);
+	if (!err)
+		err = add_all_named(s, split);
 	return err ? err : lmdb_check_snapshot(&s->file);
 }
 

@@ -186,6 +186,9 @@ static int rows_decode(struct lmdb_rows *rows, const struct lmdb_item *item,
 	}
 	out->at = item->at;
 	out->size = item->size;
+	err = rows->labels.name ? lmdb_labels_find(&rows->labels, &rows->window, item, out) : 0;
+	if (err)
+		return err;
 	/* what is in the leaf has been read; a large value is taken to be like the others */
 	return item->value && !samples_detect_type(item->value, (size_t)item->size) ? 1 : 0;
 }
@@ -281,13 +284,12 @@ static int rows_walk(struct lmdb_rows *rows)
 	struct lmdb_item item;
 	int more;
 
+	more = lmdb_labels_begin(&rows->labels, rows->file);
 	lmdb_cursor_open(&cursor, rows->file, &rows->plan->db, true);
-	while ((more = lmdb_cursor_next(&cursor, &item)) > 0) {
+	while (more >= 0 && (more = lmdb_cursor_next(&cursor, &item)) > 0)
 		more = rows_add_item(rows, &item);
-		if (more < 0)
-			break;
-	}
 	lmdb_cursor_close(&cursor);
+	lmdb_labels_end(&rows->labels);
 	return more < 0 ? more : lmdb_pixels_flush(&rows->pixels);
 }
 
