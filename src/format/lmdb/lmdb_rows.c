@@ -72,7 +72,8 @@ static size_t caffe_prefix(const struct lmdb_item *item)
 	return n >= CAFFE_DIGITS && n + 1 < item->key_size && item->key[n] == '_' ? n + 1 : 0;
 }
 
-/* A key of digits alone is filled up, so that names sort as numbers do. */
+/* A key of digits alone is filled up, so that names sort as numbers do; unless it was, by its
+   writer. */
 static int rows_fill_up(struct lmdb_rows *rows, const struct lmdb_item *item)
 {
 	static const char zeros[] = "00000000000000000000";
@@ -81,7 +82,7 @@ static int rows_fill_up(struct lmdb_rows *rows, const struct lmdb_item *item)
 	int err;
 
 	if (!lmdb_key_number(item, "", &number) || length != item->key_size ||
-	    length >= rows->digits)
+	    length >= rows->digits || (*number == '0' && length > 1))
 		return 0;
 	text_cut(&rows->path, n);
 	err = text_append(&rows->path, zeros, rows->digits - length);
