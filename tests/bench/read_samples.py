@@ -4,9 +4,9 @@
 
 Usage: read_samples.py KIND PATH LIST SEED PROCESSES SECONDS once|repeat WORD...
 
-KIND is files, lmdb, arrow, hdf5 or webdataset. LIST has a line for each item: the path of
-a file or of a shard, or the number of a sample in PATH. Each process reads its part of the
-shuffled list, once or again and again, for at most SECONDS. Words:
+KIND is files, lmdb, lmdb-exact (readahead=False), arrow, hdf5 or webdataset. LIST has a line
+for each item: the path of a file or of a shard, or the number of a sample in PATH. Each process
+reads its part of the shuffled list, once or again and again, for at most SECONDS. Words:
 
     list=ROOT    the tree is listed first, as ImageFolder does
     decode       JPEGs are decoded, and scaled to 224 x 224
@@ -41,9 +41,9 @@ def read_files(_, items):
         yield index, read_file(path)
 
 
-def read_lmdb(path, items):
+def read_lmdb(path, items, readahead=True):
     import lmdb
-    with lmdb.open(path, subdir=False, readonly=True, lock=False) as database:
+    with lmdb.open(path, subdir=False, readonly=True, lock=False, readahead=readahead) as database:
         with database.begin() as transaction:
             for index, number in items:
                 yield index, transaction.get(key_of(number))
@@ -72,7 +72,12 @@ def read_webdataset(_, items):
         yield int(sample["__key__"].rpartition("/")[2]), sample["jpg"]
 
 
+def read_lmdb_exactly(path, items):
+    return read_lmdb(path, items, False)
+
+
 READERS = {"files": (read_files, ()), "lmdb": (read_lmdb, ("lmdb",)),
+           "lmdb-exact": (read_lmdb_exactly, ("lmdb",)),
            "arrow": (read_arrow, ("pyarrow", "pyarrow.ipc")),
            "hdf5": (read_hdf5, ("h5py", "numpy")),
            "webdataset": (read_webdataset, ("webdataset",))}

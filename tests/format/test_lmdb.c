@@ -84,6 +84,14 @@ struct lines {
 	size_t count;
 };
 
+/* Beside other files, as a scan is here, those without labels have a directory: "raw/". */
+static const char *in_own_directory(const struct run *run, const char *path)
+{
+	size_t n = strlen(run->scan.label) - strlen(".lmdb");
+
+	return strncmp(path, run->scan.label, n) == 0 && path[n] == '/' ? path + n + 1 : path;
+}
+
 static void add_line(struct lines *lines, const char *class, const char *path,
 		     const unsigned char *bytes, uint64_t n)
 {
@@ -112,7 +120,7 @@ static void add_sample(struct lines *lines, const struct run *run,
 		snprintf(class, sizeof(class), "none");
 	else if (group->labels)
 		snprintf(class, sizeof(class), "%" PRId64, s->label);
-	add_line(lines, class, s->name, bytes, n);
+	add_line(lines, class, in_own_directory(run, s->name), bytes, n);
 	free(bytes);
 }
 
@@ -124,7 +132,7 @@ static void add_entry(struct lines *lines, const struct run *run, const struct e
 	if (entry->size)
 		read_range(run, entry->extents->volume, entry->size, entry->extents->offset,
 			   bytes);
-	add_line(lines, "-", entry->path, bytes, entry->size);
+	add_line(lines, "-", in_own_directory(run, entry->path), bytes, entry->size);
 	free(bytes);
 }
 

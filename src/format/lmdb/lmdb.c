@@ -12,12 +12,15 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/filename.h"
 #include "base/text.h"
 #include "build/findings.h"
 #include "format/lmdb/lmdb_rows.h"
+#include "labels/column_rules.h"
 #include "names/split_words.h"
 
 enum { CLASS_BYTES = 256 };
@@ -29,25 +32,48 @@ struct lmdb_scan {
 	struct text shown;            /* for `granary info` */
 };
 
+/* The name of a database's directory, or of its file, without an ending such as ".lmdb". */
+static size_t database_name(const char *path, const char *ending, const char **out)
+{
+	size_t n, tail = strlen(ending);
+
+	*out = filename_of(path);
+	n = strlen(*out);
+	if (strcmp(*out, "data.mdb") == 0)
+		n = directory_name_of(path, out);
+	return n > tail && memcmp(*out + n - tail, ending, tail) == 0 ? n - tail : n;
+}
+
 /*
  * "bedroom" of "bedroom_train_lmdb/data.mdb": LSUN has a database for each class and split.
  * "": the name is no such one.
  */
 static void find_class(const char *path, char out[CLASS_BYTES])
 {
-	static const char ending[] = "_lmdb";
-	const char *name = filename_of(path), *end;
-	size_t n = strlen(name), tail = strlen(ending);
+	const char *name, *end;
+	size_t n = database_name(path, "_lmdb", &name);
 
 	*out = '\0';
-	if (strcmp(name, "data.mdb") == 0)
-		n = directory_name_of(path, &name);
-	if (n <= tail || memcmp(name + n - tail, ending, tail) != 0)
-		return;
-	n -= tail;
-	end = memrchr(name, '_', n);
+	end = strncmp(name + n, "_lmdb", 5) == 0 ? memrchr(name, '_', n) : NULL;
 	if (end && end > name && split_is_lowercase_word(end + 1, (size_t)(name + n - end - 1)))
 		snprintf(out, CLASS_BYTES, "%.*s", (int)(end - name), name);
+}
+
+/*
+ * Several databases may have equal keys: each is a directory, unless its split, its class or
+ * its labels keep them apart.
+ */
+static int begin_prefix(struct lmdb_scan *s, const struct lmdb_plan *plan, const char *split,
+			struct text *prefix)
+{
+	bool samples = plan->shows == LMDB_SHOWS_IMAGES || plan->shows == LMDB_SHOWS_SAMPLES;
+	const char *name;
+	size_t n;
+
+	if (s->file.scan->alone || (samples && (plan->labelled || *s->class_name || *split)))
+		return text_append(prefix, "", 0);
+	n = database_name(s->file.scan->label, ".lmdb", &name);
+	return text_print(prefix, "%.*s/", (int)n, name);
 }
 
 /* "main: pickled pairs (.jpg), 600 with labels" */
@@ -67,32 +93,98 @@ static int note_shown(struct lmdb_scan *s, const struct lmdb_plan *plan)
 		       lmdb_no_memory(&s->file) : 0;
 }
 
-static int add_database(struct lmdb_scan *s, const struct lmdb_plan *plan,
-			const char *prefix, const char *split)
+static int add_database(struct lmdb_scan *s, const struct lmdb_plan *plan, bool below,
+			const char *split)
 {
 	const char *class_name = plan->labelled || !*s->class_name ? NULL : s->class_name;
-	int err = lmdb_rows_add(&s->rows, plan, prefix, split, class_name);
+	struct text prefix = { 0 };
+	int err = begin_prefix(s, plan, split, &prefix);
 
+	if (!err && below)
+		err = text_print(&prefix, "%s/", plan->name);
+	err = err ? lmdb_no_memory(&s->file) :
+		    lmdb_rows_add(&s->rows, plan, prefix.items, split, class_name);
+	vec_free(&prefix);
 	return err ? err : note_shown(s, plan);
 }
 
 /* A database that is called as a split is one, and one with labels an array of its own;
    others are directories. */
-static int add_named(struct lmdb_scan *s, const struct lmdb_named *named, const char *split)
+static int add_named(struct lmdb_scan *s, struct lmdb_plan *plan, const char *split)
 {
-	struct lmdb_plan plan = { .name = named->name, .db = named->db };
-	struct text prefix = { 0 };
-	int err = lmdb_plan_make(&s->file, &s->rows.window, &plan);
+	bool is_split = split_is_word(plan->name, strlen(plan->name)) &&
+			!s->file.scan->rows->tree;
 
-	if (split_is_word(named->name, strlen(named->name)) && !s->file.scan->rows->tree)
-		split = named->name;
-	else if (plan.labelled)
-		plan.array = named->name;
-	else if (!err && text_print(&prefix, "%s/", named->name) < 0)
-		err = lmdb_no_memory(&s->file);
-	if (!err)
-		err = add_database(s, &plan, prefix.items ? prefix.items : "", split);
-	vec_free(&prefix);
+	if (plan->labelled && !is_split)
+		plan->array = plan->name;
+	return add_database(s, plan, !is_split && !plan->labelled,
+			    is_split ? plan->name : split);
+}
+
+/*
+ * Databases are columns, whose rows have equal keys: is one of them the labels of those of
+ * images? Its number, or COLUMN_NONE.
+ */
+static int choose_labels(struct lmdb_scan *s, struct lmdb_plan *plans, size_t n)
+{
+	CLEANUP(cleanup_free) struct label_column_facts *facts = calloc(n + 1, sizeof(*facts));
+	const char *wanted = s->file.scan->rows->labels;
+	struct label_column_choice choice = { COLUMN_NONE, COLUMN_NONE };
+	size_t images = 0;
+
+	for (size_t i = 0; i < n && facts; i++) {
+		images += plans[i].shows == LMDB_SHOWS_IMAGES;
+		facts[i] = (struct label_column_facts){
+			.name = plans[i].name,
+			.can_label = plans[i].shows == LMDB_SHOWS_FILES && plans[i].values };
+		if (wanted && facts[i].can_label && strcmp(plans[i].name, wanted) == 0)
+			choice.taken = (int)i;
+	}
+	if (!facts || !images || s->file.scan->rows->tree)
+		return COLUMN_NONE;
+	if (choice.taken < 0)
+		choice = label_column_choose(facts, n);
+	if (choice.taken >= 0 && choice.other >= 0)
+		findings_add(s->file.scan->findings, FINDING_CHOSEN,
+			     "the labels are taken from the database '%.60s'; '%.60s' could be "
+			     "meant, too: labels=%.60s takes it", plans[choice.taken].name,
+			     plans[choice.other].name, plans[choice.other].name);
+	return choice.taken;
+}
+
+/* Images get the labels of the database `taken`, which is not shown by itself. */
+static void set_labels(struct lmdb_scan *s, const struct lmdb_plan *labels,
+		       struct lmdb_plan *plan)
+{
+	s->rows.labels.name = plan->shows == LMDB_SHOWS_IMAGES ? labels->name : NULL;
+	s->rows.labels.db = labels->db;
+	if (plan->shows != LMDB_SHOWS_IMAGES)
+		return;
+	plan->labelled = true;
+	snprintf(plan->label_name, sizeof(plan->label_name), "%s", labels->name);
+}
+
+static int add_all_named(struct lmdb_scan *s, const char *split)
+{
+	size_t n = s->rows.databases.count;
+	CLEANUP(cleanup_free) struct lmdb_plan *plans = calloc(n + 1, sizeof(*plans));
+	int labels, err = plans ? 0 : lmdb_no_memory(&s->file);
+
+	for (size_t i = 0; i < n && !err; i++) {
+		plans[i].name = s->rows.databases.items[i].name;
+		plans[i].db = s->rows.databases.items[i].db;
+		err = lmdb_plan_make(&s->file, &s->rows.window, &plans[i]);
+	}
+	if (err)
+		return err;
+	labels = choose_labels(s, plans, n);
+	for (size_t i = 0; i < n && !err; i++) {
+		if ((int)i == labels)
+			continue;
+		if (labels >= 0)
+			set_labels(s, &plans[labels], &plans[i]);
+		err = add_named(s, &plans[i], split);
+	}
 	return err;
 }
 
@@ -103,9 +195,9 @@ static int add_all(struct lmdb_scan *s)
 	int err = lmdb_plan_make(&s->file, &s->rows.window, &plan);
 
 	if (!err)
-		err = add_database(s, &plan, "", split);
-	for (size_t i = 0; i < s->rows.databases.count && !err; i++)
-		err = add_named(s, &s->rows.databases.items[i], split);
+		err = add_database(s, &plan, false, split);
+	if (!err)
+		err = add_all_named(s, split);
 	return err ? err : lmdb_check_snapshot(&s->file);
 }
 

@@ -6,14 +6,17 @@
  * would be made of, are noted. Facts: __reduce__ and __getstate__ of these classes.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/checked.h"
+#include "base/ieee.h"
 #include "base/pickle.h"
 #include "format/lmdb/lmdb_value.h"
+#include "labels/column_rules.h"
 #include "labels/label_rules.h"
-#include "names/column_titles.h"
+#include "labels/label_text.h"
 
 /* Limits above all metadata of images, and below an attack's. */
 enum {
@@ -22,6 +25,7 @@ enum {
 	LINE_MOST = 512,
 	ITEMS_MOST = 16, /* of the outer tuple, list or dict */
 	DEEP_MOST = 3,   /* lists around an image */
+	ARRAY_MOST = 8192, /* bytes of an array that is a label */
 	PARTS = 6,       /* of an object's state or arguments that are looked at */
 };
 
@@ -203,24 +207,61 @@ static bool take_image(const struct pickle_sample *s, const struct pickle_value 
 
 /* ---- Labels ---- */
 
-/* An array of one integer, or a scalar. */
+/* One number of an array; false: it is not whole. */
+static bool array_number(char kind, const unsigned char *bytes, unsigned width, int64_t *out)
+{
+	uint64_t number = little_endian(bytes, width);
+
+	if (kind == 'f')
+		return ieee_whole(ieee_value(number, width), out);
+	if (kind == 'i' && width < 8 && number >> (8 * width - 1) & 1)
+		number |= UINT64_MAX << 8 * width;
+	*out = (int64_t)number;
+	return true;
+}
+
+/* An array of one number, a scalar, or an array that is one-hot. */
 static int label_of_array(const struct pickle_sample *s, const struct numpy_array *array)
 {
 	const char *type = array_type(s, array);
 	unsigned width = type && strchr("1248", type[1]) ? (unsigned)(type[1] - '0') : 0;
+	struct one_hot row = { 0 };
 	const unsigned char *bytes;
-	uint64_t number;
+	int64_t number = 0;
+	bool whole = false;
 	int err;
 
-	if (!width || array->bytes->size != width || !strchr("iub", *type))
+	if (!width || !strchr(width > 1 ? "iuf" : "iub", *type) || array->bytes->size % width ||
+	    array->bytes->size == 0 || array->bytes->size > ARRAY_MOST)
 		return -ENODATA;
-	err = value_window_get(s->window, array->bytes->place, width, &bytes);
+	err = value_window_get(s->window, array->bytes->place, array->bytes->size, &bytes);
+	for (uint32_t at = 0; at < array->bytes->size && !err; at += width) {
+		whole = array_number(*type, bytes + at, width, &number);
+		one_hot_add(&row, whole, number);
+	}
 	if (err)
 		return err;
-	number = little_endian(bytes, width);
-	if (*type == 'i' && width < 8 && number >> (8 * width - 1) & 1)
-		number |= UINT64_MAX << 8 * width;
-	lmdb_label_number(s->out, (int64_t)number);
+	if (row.count == 1 && whole)
+		lmdb_label_number(s->out, number);
+	else if (one_hot_is(&row))
+		lmdb_label_number(s->out, row.label);
+	return 0;
+}
+
+/* A list that is one-hot. */
+static int label_of_list(const struct pickle_sample *s, const struct pickle_value *list)
+{
+	struct pickle_walk walk = pickle_items(s->pickle, list);
+	const struct pickle_value *item;
+	struct one_hot row = { 0 };
+
+	while ((item = pickle_next(&walk)))
+		one_hot_add(&row, item->kind == PICKLE_INT || item->kind == PICKLE_BOOL,
+			    item->kind == PICKLE_INT || item->kind == PICKLE_BOOL ?
+				    item->number : 0);
+	if (!one_hot_is(&row))
+		return -ENODATA;
+	lmdb_label_number(s->out, row.label);
 	return 0;
 }
 
@@ -239,6 +280,12 @@ static int take_label(const struct pickle_sample *s, const struct pickle_value *
 		lmdb_label_text(s->out, value->text, value->size);
 		return 0;
 	}
+	if (value->kind == PICKLE_FLOAT) {
+		s->out->labelled = ieee_whole(value->real, &s->out->label);
+		return 0;
+	}
+	if (value->kind == PICKLE_LIST || value->kind == PICKLE_TUPLE)
+		return label_of_list(s, value);
 	return find_array(s, value, &array) ? label_of_array(s, &array) : -ENODATA;
 }
 
@@ -265,42 +312,69 @@ static int judge_items(const struct pickle_sample *s, const struct pickle_value 
 	return 0;
 }
 
+/* The items of a dict, as columns of a table have names. */
+struct dict_items {
+	char names[ITEMS_MOST][LMDB_NAME_MOST + 1];
+	const struct pickle_value *values[ITEMS_MOST];
+	struct label_column_facts facts[ITEMS_MOST];
+	unsigned count;
+};
+
+static void list_dict(const struct pickle_sample *s, const struct pickle_value *dict,
+		      struct dict_items *out)
+{
+	struct pickle_walk walk = pickle_items(s->pickle, dict);
+	const struct pickle_value *key, *value;
+
+	out->count = 0;
+	while ((key = pickle_next(&walk)) && (value = pickle_next(&walk)) &&
+	       out->count < ITEMS_MOST) {
+		char *name = out->names[out->count];
+
+		if (key->kind != PICKLE_STR || !key->text || key->size > LMDB_NAME_MOST)
+			continue;
+		snprintf(name, sizeof(out->names[0]), "%.*s", (int)key->size, key->text);
+		out->values[out->count] = value;
+		out->facts[out->count++] = (struct label_column_facts){
+			.name = name, .can_label = value->kind != PICKLE_BYTES };
+	}
+}
+
+/* The item of that name, or by the rules of columns. */
+static struct label_column_choice choose_label(const struct dict_items *items,
+					       const char *labels)
+{
+	for (unsigned i = 0; labels && i < items->count; i++)
+		if (strcmp(items->names[i], labels) == 0)
+			return (struct label_column_choice){ (int)i, COLUMN_NONE };
+	return label_column_choose(items->facts, items->count);
+}
+
 /* A dict's items: the image, and what is called as labels are. */
 static int judge_dict(const struct pickle_sample *s, const struct pickle_value *dict,
 		      const char *labels)
 {
-	struct pickle_walk walk = pickle_items(s->pickle, dict);
-	const struct pickle_value *key, *value, *label = NULL;
-	const struct pickle_value *images[ITEMS_MOST];
-	unsigned count = 0;
-	int best = -1;
+	struct label_column_choice choice;
+	struct dict_items items;
+	unsigned image = 0;
+	int err;
 
-	while ((key = pickle_next(&walk)) && (value = pickle_next(&walk)) &&
-	       count < ITEMS_MOST) {
-		int rank = key->kind == PICKLE_STR && key->text ?
-			   title_rank(TITLE_LABEL, key->text, key->size) : -1;
-
-		if (labels && rank >= 0)
-			rank++;
-		if (labels && key->kind == PICKLE_STR && key->text &&
-		    key->size == strlen(labels) && memcmp(key->text, labels, key->size) == 0)
-			rank = 0;
-		if (rank >= 0 && (best < 0 || rank < best)) {
-			best = rank;
-			label = value;
-		} else {
-			images[count++] = value;
-		}
-	}
-	for (unsigned i = 0; i < count; i++) {
-		if (take_image(s, images[i])) {
-			int err = label ? take_label(s, label) : 0;
-
-			return err == -ENODATA ? 0 : err;
-		}
+	list_dict(s, dict, &items);
+	choice = choose_label(&items, labels);
+	while (image < items.count &&
+	       ((int)image == choice.taken || !take_image(s, items.values[image]))) {
 		*s->out = (struct lmdb_sample){ 0 };
+		image++;
 	}
-	return -ENODATA;
+	if (image == items.count)
+		return -ENODATA;
+	if (choice.other >= 0)
+		memcpy(s->out->rival, items.names[choice.other], sizeof(s->out->rival));
+	if (choice.taken < 0)
+		return 0;
+	memcpy(s->out->label_name, items.names[choice.taken], sizeof(s->out->label_name));
+	err = take_label(s, items.values[choice.taken]);
+	return err == -ENODATA ? 0 : err;
 }
 
 static int judge_root(const struct pickle_sample *s, const char *labels)

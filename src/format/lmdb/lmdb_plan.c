@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "build/findings.h"
 
 enum {
 	VALUES_SNIFFED = 16,
@@ -18,6 +19,7 @@ enum {
 struct form_count {
 	const char *extensions[VALUES_SNIFFED];
 	unsigned samples, labelled;
+	struct lmdb_sample first;
 };
 
 struct sniff {
@@ -100,6 +102,8 @@ static int sniff_form(struct sniff *s, size_t form, const struct lmdb_item *item
 		return err == -ENODATA ? 0 : err;
 	if (!is_image(&sample, type, item->size))
 		return 0;
+	if (count->samples == 0)
+		count->first = sample;
 	count->extensions[count->samples++] = sample.channels == 3 ? "ppm" :
 					      sample.channels ? "pgm" : type;
 	count->labelled += sample.labelled;
@@ -124,19 +128,29 @@ static int sniff_database(struct sniff *s, const struct lmdb_db *db)
 	struct lmdb_cursor cursor;
 	struct lmdb_item item;
 	unsigned items = 0;
-	int more;
+	int more = 1;
 
 	lmdb_cursor_open(&cursor, s->file, db, false);
-	while (s->values < VALUES_SNIFFED && items++ < ITEMS_SNIFFED &&
-	       (more = lmdb_cursor_next(&cursor, &item)) != 0) {
-		if (more > 0 && !item.is_database && item.size > 0 &&
-		    !lmdb_key_is_special(&item))
+	while (more >= 0 && s->values < VALUES_SNIFFED && items++ < ITEMS_SNIFFED &&
+	       (more = lmdb_cursor_next(&cursor, &item)) > 0)
+		if (!item.is_database && item.size > 0 && !lmdb_key_is_special(&item))
 			more = sniff_value(s, &item);
-		if (more < 0)
-			break;
-	}
 	lmdb_cursor_close(&cursor);
-	return items && more < 0 ? more : 0;
+	return more < 0 ? more : 0;
+}
+
+/* Of a dict whose items could be labels, too. */
+static void report_rival(const struct sniff *s, const struct lmdb_sample *first)
+{
+	if (*first->rival && *first->label_name)
+		findings_add(s->file->scan->findings, FINDING_CHOSEN,
+			     "the labels are taken from the item '%.60s'; '%.60s' could be meant, "
+			     "too: labels=%.60s takes it", first->label_name, first->rival,
+			     first->rival);
+	else if (*first->rival)
+		findings_add(s->file->scan->findings, FINDING_CHOSEN,
+			     "it may have labels in the item '%.60s', and perhaps in others: none "
+			     "is taken; labels=%.60s takes it", first->rival, first->rival);
 }
 
 static void plan_choose(const struct sniff *s, struct lmdb_plan *plan)
@@ -160,6 +174,10 @@ static void plan_choose(const struct sniff *s, struct lmdb_plan *plan)
 		plan->labelled = best->labelled > 0;
 		plan->extension = samples_common_extension(best->extensions, best->samples);
 	}
+	if (!best)
+		return;
+	memcpy(plan->label_name, best->first.label_name, sizeof(plan->label_name));
+	report_rival(s, &best->first);
 }
 
 int lmdb_plan_make(struct lmdb_file *file, struct value_window *window,

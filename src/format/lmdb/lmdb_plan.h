@@ -26,6 +26,7 @@ struct lmdb_plan {
 	const struct lmdb_form *form; /* of SHOWS_SAMPLES */
 	const char *extension; /* of most images */
 	bool labelled;
+	char label_name[LMDB_NAME_MOST + 1]; /* the item of dicts that is the label; or "" */
 	unsigned values;       /* that were looked at */
 };
 

@@ -54,7 +54,7 @@ static int rows_set_path(struct lmdb_rows *rows, const struct lmdb_item *item)
 	int err;
 
 	text_cut(&rows->path, 0);
-	err = text_print(&rows->path, "%s", rows->prefix);
+	err = text_append(&rows->path, rows->prefix, strlen(rows->prefix));
 	if (!err)
 		err = lmdb_key_append(rows->plan, item, &rows->path);
 	if (!err && item->is_duplicate)
@@ -72,23 +72,21 @@ static size_t caffe_prefix(const struct lmdb_item *item)
 	return n >= CAFFE_DIGITS && n + 1 < item->key_size && item->key[n] == '_' ? n + 1 : 0;
 }
 
-/* A key of digits alone is filled up, so that names sort as numbers do. */
+/* A key of digits alone is filled up, so that names sort as numbers do; unless it was, by its
+   writer. */
 static int rows_fill_up(struct lmdb_rows *rows, const struct lmdb_item *item)
 {
+	static const char zeros[] = "00000000000000000000";
 	size_t n = strlen(rows->prefix), length = rows->path.count - n;
 	const char *number;
-	char *digits;
+	int err;
 
 	if (!lmdb_key_number(item, "", &number) || length != item->key_size ||
-	    length >= rows->digits)
+	    length >= rows->digits || (*number == '0' && length > 1))
 		return 0;
-	digits = strdup(rows->path.items + n);
-	if (!digits)
-		return -ENOMEM;
 	text_cut(&rows->path, n);
-	n = (size_t)text_print(&rows->path, "%0*d%s", (int)(rows->digits - length), 0, digits);
-	free(digits);
-	return (int)n;
+	err = text_append(&rows->path, zeros, rows->digits - length);
+	return err ? err : text_append(&rows->path, number, length);
 }
 
 /* The path of a sample, with the extension of what it is. */
@@ -118,7 +116,8 @@ static int rows_set_name(struct lmdb_rows *rows, const struct lmdb_item *item,
 	} else if (*suffix && strcmp(suffix + 1, extension) == 0) {
 		return 0;
 	}
-	return text_print(&rows->path, ".%s", extension);
+	err = text_append(&rows->path, ".", 1);
+	return err ? err : text_append(&rows->path, extension, strlen(extension));
 }
 
 /* ---- Files ---- */
@@ -188,6 +187,9 @@ static int rows_decode(struct lmdb_rows *rows, const struct lmdb_item *item,
 	}
 	out->at = item->at;
 	out->size = item->size;
+	err = rows->labels.name ? lmdb_labels_find(&rows->labels, &rows->window, item, out) : 0;
+	if (err)
+		return err;
 	/* what is in the leaf has been read; a large value is taken to be like the others */
 	return item->value && !samples_detect_type(item->value, (size_t)item->size) ? 1 : 0;
 }
@@ -283,13 +285,12 @@ static int rows_walk(struct lmdb_rows *rows)
 	struct lmdb_item item;
 	int more;
 
+	more = lmdb_labels_begin(&rows->labels, rows->file);
 	lmdb_cursor_open(&cursor, rows->file, &rows->plan->db, true);
-	while ((more = lmdb_cursor_next(&cursor, &item)) > 0) {
+	while (more >= 0 && (more = lmdb_cursor_next(&cursor, &item)) > 0)
 		more = rows_add_item(rows, &item);
-		if (more < 0)
-			break;
-	}
 	lmdb_cursor_close(&cursor);
+	lmdb_labels_end(&rows->labels);
 	return more < 0 ? more : lmdb_pixels_flush(&rows->pixels);
 }
 
@@ -300,8 +301,9 @@ static int rows_begin_group(struct lmdb_rows *rows, const char *split,
 	const struct sample_group group = {
 		.split = split, .name = class_name ? class_name : plan->array,
 		.labels = class_name ? "the names of databases" :
-			  plan->labelled ? plan->form->labels : NULL,
-		.labels_in_words = true, .class_name = class_name,
+			  !plan->labelled ? NULL :
+			  *plan->label_name ? plan->label_name : plan->form->labels,
+		.labels_in_words = !*plan->label_name, .class_name = class_name,
 		.extension = plan->extension,
 	};
 

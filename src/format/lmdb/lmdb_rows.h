@@ -7,6 +7,7 @@
 #ifndef GRANARY_FORMAT_LMDB_ROWS_H
 #define GRANARY_FORMAT_LMDB_ROWS_H
 
+#include "format/lmdb/lmdb_labels.h"
 #include "format/lmdb/lmdb_pixels.h"
 #include "format/lmdb/lmdb_plan.h"
 
@@ -27,6 +28,7 @@ struct lmdb_rows {
 	uint64_t shown, odd, crowded;
 	char odd_example[64];      /* a key */
 	VEC(struct lmdb_named) databases; /* that the main one has */
+	struct lmdb_labels labels;        /* of databases of images */
 };
 
 void lmdb_rows_open(struct lmdb_rows *rows, struct lmdb_file *file);

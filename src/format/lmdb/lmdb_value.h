@@ -14,7 +14,7 @@
 #include "build/samples.h"
 #include "format/lmdb/value_window.h"
 
-enum { LMDB_TEXT_MOST = 255 };
+enum { LMDB_TEXT_MOST = 255, LMDB_NAME_MOST = 63 };
 
 struct lmdb_sample {
 	uint64_t at, size;           /* of the image, in the window */
@@ -24,6 +24,8 @@ struct lmdb_sample {
 	bool labelled;               /* the label is `text`, or if that is empty the number */
 	int64_t label;
 	char text[LMDB_TEXT_MOST + 1];
+	char label_name[LMDB_NAME_MOST + 1]; /* of a dict: the item that is the label, */
+	char rival[LMDB_NAME_MOST + 1];      /* and one that could be meant, too */
 };
 
 /*
