@@ -75,7 +75,8 @@ static void exec_tool(const struct run_indexer_call *call, char *const *environm
 	snprintf(caller, sizeof(caller), "%ld:%u:%u", (long)getppid(), (unsigned)geteuid(),
 		 (unsigned)getegid());
 	execle(call->tool, call->tool, "index", "--for-mount", memory, "--caller", caller,
-	       "-o", call->options, "--sources", list, "--",
+	       "-o", call->options, "--sources", list,
+	       call->wish->unpack_to ? "--unpack" : "--",
 	       source_path(call->wish->sources->sources[0]), (char *)NULL, environment);
 }
 

@@ -298,7 +298,8 @@ int decoded_open(const struct stream_kind *kind, const struct source *source, ui
 	d->source.info = *source_info(source);
 	d->source.info.size = DECODED_UNKNOWN;
 	d->kind = kind;
-	d->input = (struct stream_input){ source, base, length, label };
+	d->input = (struct stream_input){ .source = source, .base = base, .length = length,
+					  .label = label };
 	d->reader = kind->open(&d->input);
 	*out = d;
 	if (d->reader)
@@ -340,6 +341,11 @@ int decoded_fault(const struct decoded *d, struct error *e)
 	if (d->err)
 		*e = d->e;
 	return d->err;
+}
+
+bool decoded_cannot_enter(const struct decoded *d)
+{
+	return d->input.closed;
 }
 
 uint64_t decoded_position(const struct decoded *d)
