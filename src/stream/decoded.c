@@ -20,8 +20,11 @@ enum {
 	BOMB_FREE = 1 << 30,    /* beyond so many decoded bytes */
 };
 
-static const struct stream_kind *const stream_kinds[] = { &stream_gzip, &stream_zstd,
-							 &stream_xz, &stream_lz4, &stream_bzip2 };
+static const struct stream_kind *const stream_kinds[] = {
+#define STREAM_KIND(variable, name, magic, library) &variable,
+#include "stream/streams.def"
+#undef STREAM_KIND
+};
 
 enum { STREAM_KINDS = sizeof(stream_kinds) / sizeof(*stream_kinds) };
 

@@ -212,6 +212,18 @@ try_sets() {
 	umount_ok "$mnt"
 }
 
+# A format that is read by pointers, in a stream.
+try_formats() {
+	grep -q '^#define WITH_HDF5 1' "$abs_top_builddir/config.h" || return
+	mkdir h5
+	cp tree/noise tree/numbers h5
+	check "HDF5: packed" "$granary" pack --quiet --no-index h5 packed.h5 || return
+	gzip packed.h5
+	mount_ok "HDF5: mounted" -o "index=off,spool=$spool" packed.h5.gz "$mnt" || return
+	check "HDF5: the files" diff -r h5 "$mnt"
+	umount_ok "$mnt"
+}
+
 make_files
 try_kinds
 try_keeping
@@ -221,4 +233,5 @@ try_failures
 try_full
 try_user
 try_sets
+try_formats
 finish
