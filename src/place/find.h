@@ -35,7 +35,7 @@ struct index_wish {
 	bool checksums; /* one without does not do, */
 	bool blocks;    /* nor one that has none of blocks (index/block_sums.h) */
 	bool quiet; /* it has been said why those that are there do not fit */
-	const int *unpack_to; /* one a source: the file that it is unpacked to, or -1; NULL: none */
+	int *unpack_to; /* one a source: the file that it is unpacked to, or -1; NULL: none */
 	struct index_files *files; /* NULL: a place is opened each time */
 };
 

@@ -38,7 +38,8 @@ int handover_keep(const struct index_wish *wish, int list, int memory);
 
 /*
  * In the indexer: the sources (the caller closes them) and the wish (the caller
- * frees it, before them); wish->unpack_to stays until the process ends. `number` is the list's descriptor, as text; it is closed.
+ * frees it, before them, and wish->unpack_to). `number` is the list's descriptor, as text;
+ * it is closed.
  */
 int handover_read(const char *number, const struct dataset_config *config,
 		  struct source_set *sources, struct index_wish *wish, struct error *e);

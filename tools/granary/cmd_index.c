@@ -223,6 +223,7 @@ static int run(struct request *request)
 	status = request->given['U'] ? unpack_sources(request, &wish) : act(request, &wish);
 	if (!status)
 		status = finish_output();
+	free(wish.unpack_to);
 	index_wish_free(&wish);
 	source_set_close(&sources);
 	return status;
