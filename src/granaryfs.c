@@ -72,11 +72,16 @@ struct granaryfs_report {
 	char text[sizeof(((struct error *)0)->text)];
 };
 
-/* For --help; src/format/ itself is not linked. */
+/* For --help; src/format/ and src/stream/ themselves are not linked. */
 static const char formats[] =
 #define FORMAT(name, word, description, library) IF_##library("    " description "\n")
 #include "format/formats.def"
 #undef FORMAT
+	"    tar compressed by one of:"
+#define STREAM_KIND(variable, name, magic, library) IF_##library(" " name)
+#include "stream/streams.def"
+#undef STREAM_KIND
+	"\n"
 	;
 
 static void granaryfs_print_help(void)
@@ -84,8 +89,8 @@ static void granaryfs_print_help(void)
 	puts("usage: granaryfs [-o OPT[,OPT...]] [-f] [-d] [-s] SOURCE... MOUNTPOINT\n"
 	     "\n"
 	     "Mounts packed datasets read-only, as the tree of files that was packed.\n"
-	     "A SOURCE is a file of one of these formats, or a quoted shard pattern such as\n"
-	     "'train-{000..127}.tar':\n");
+	     "A SOURCE is a file of one of these formats, the first part of one that was cut, or\n"
+	     "a quoted shard pattern such as 'train-{000..127}.tar':\n");
 	puts(formats);
 	puts("    -f    stay in the foreground\n"
 	     "    -d    print every request (implies -f)\n"

@@ -7,6 +7,7 @@
 #include "codec/codec.h"
 #include "dataset/assembly.h"
 #include "index/array_tiles.h"
+#include "source/parts.h"
 
 static void name_codecs(const struct volume_desc *volume, uint32_t mask,
 			struct dataset_place *out)
@@ -86,6 +87,17 @@ static int find_stream(const struct dataset *ds, struct volume_desc *volume)
 	return index_volume(ds->index, volume->source & ~VOLUME_ON_STREAM, volume);
 }
 
+/* Of a source in parts the part; bytes that are not decoded end with it. */
+static void find_in_part(const struct source *source, struct dataset_place *out)
+{
+	const struct source *part = source_part_at(source, &out->offset);
+	uint64_t size = source_size(part);
+
+	out->source = source_path(part);
+	if (!out->chunked && out->offset < size && out->stored > size - out->offset)
+		out->stored = out->length = size - out->offset;
+}
+
 /*
  * The place in the source of a byte of what a volume is stored in: behind streams the
  * chunk that holds it.
@@ -104,7 +116,7 @@ static int find_in_source(const struct dataset *ds, struct volume_desc volume,
 	}
 	if (volume.source >= ds->sources.count)
 		return -EIO;
-	out->source = source_path(ds->sources.sources[volume.source]);
+	find_in_part(ds->sources.sources[volume.source], out);
 	return 0;
 }
 

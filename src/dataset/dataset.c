@@ -50,7 +50,7 @@ static int load_made_index(struct opening *o, int memory, struct error *e)
 				 "%s: it is being changed: the index that was made for it "
 				 "fits no longer", o->arguments[0]);
 	}
-	if (!dataset_index_is(o->config, "off"))
+	if (!dataset_index_is(o->config, "off") && !o->unnamed)
 		log_warn("the index of '%s' could not be saved, so every mount makes it anew; "
 			 "name a place for it with -o index=PATH", o->arguments[0]);
 	err = index_open_memory(memory, geteuid(), "the index in memory", &o->index, e);
@@ -74,6 +74,8 @@ static int open_files(struct dataset *ds, struct opening *o, struct error *e)
 {
 	int err = opening_begin(o, e);
 
+	if (!err && !o->index && o->config->spool)
+		err = opening_unpack(o, e);
 	ds->indexed = !err && !o->index;
 	if (ds->indexed)
 		err = make_index(o, e);

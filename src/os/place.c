@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "os/place.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -436,6 +437,64 @@ int place_create_temporary(const struct place *place, char out[PLACE_TEMPORARY_B
 			fd = place_create(place, out, 0600);
 	}
 	return fd;
+}
+
+/* One that has lost its name is as good. */
+static int create_and_unlink(const struct place *place)
+{
+	char suffix[PLACE_TEMPORARY_BYTES];
+	int fd = -EEXIST;
+
+	for (unsigned i = 0; i < TRIES_MOST && fd == -EEXIST; i++) {
+		fd = make_suffix(suffix);
+		if (!fd)
+			fd = open_in(place, suffix, O_RDWR | O_CREAT | O_EXCL, 0600);
+	}
+	if (fd >= 0)
+		place_unlink(place, suffix);
+	return fd;
+}
+
+int place_create_unnamed(const struct place *place)
+{
+	CLEANUP(end_act) struct act act;
+	int err = begin_act(&act, place, "");
+	int fd = err ? -1 : openat(place->directory, ".",
+				   O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+
+	if (err || fd >= 0)
+		return err ? err : fd;
+	return errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT || errno == EINVAL ?
+	       create_and_unlink(place) : -errno;
+}
+
+int place_open_private(const struct place *place, const char *suffix)
+{
+	return open_in(place, suffix, O_RDWR | O_CREAT | O_NONBLOCK | O_NOCTTY, 0600);
+}
+
+int place_search(const struct place *place,
+		 bool (*visit)(void *context, const char *suffix), void *context)
+{
+	CLEANUP(end_act) struct act act;
+	int err = begin_act(&act, place, "");
+	int fd = err ? -1 : openat(place->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+	size_t n = strlen(place->name);
+	struct dirent *entry;
+	bool found = false;
+
+	if (!directory) {
+		err = err ? err : -errno;
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	while (!found && (entry = readdir(directory)))
+		found = strncmp(entry->d_name, place->name, n) == 0 &&
+			visit(context, entry->d_name + n);
+	closedir(directory);
+	return found;
 }
 
 int place_read(const struct place *place, const char *suffix)

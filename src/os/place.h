@@ -69,6 +69,22 @@ int place_create(const struct place *place, const char *suffix, mode_t mode);
 /* Makes a private file under a new name, whose suffix is written to `out`. */
 int place_create_temporary(const struct place *place, char out[PLACE_TEMPORARY_BYTES]);
 
+/*
+ * Makes a private file without a name, for reading and writing: it ends with its last
+ * descriptor. Where the filesystem has none (O_TMPFILE), it loses its name at once.
+ */
+int place_create_unnamed(const struct place *place);
+
+/* Opens a file for reading and writing, or makes it, private. */
+int place_open_private(const struct place *place, const char *suffix);
+
+/*
+ * Calls `visit` with the suffix of each name that begins as the place's does, until it
+ * returns true: 1. 0: it never did. Or a negative errno.
+ */
+int place_search(const struct place *place,
+		 bool (*visit)(void *context, const char *suffix), void *context);
+
 /* Opens for reading. A FIFO does not block. */
 int place_read(const struct place *place, const char *suffix);
 int place_stat(const struct place *place, const char *suffix, struct stat *out);

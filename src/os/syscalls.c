@@ -56,6 +56,7 @@ static const struct rule allowed[] = {
 	ALWAYS(pread64), ALWAYS(pwrite64), ALWAYS(read), ALWAYS(write), ALWAYS(futex),
 	ALWAYS(sendmsg), ALWAYS(recvmsg), ALWAYS(fadvise64), ALWAYS(preadv2), ALWAYS(close),
 	ALWAYS(lseek), ALWAYS(fstat), ALWAYS(ftruncate), ALWAYS(getdents64),
+	ALWAYS(fstatfs), /* room that is left for a file that is unpacked */
 	ALWAYS(readv), ALWAYS(writev), ALWAYS(preadv), ALWAYS(dup3), ALWAYS(ppoll),
 	/*
 	 * The type and size of a descriptor: libc's fstat(3), with the name "". A filter

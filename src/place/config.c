@@ -43,6 +43,8 @@ const struct option_spec dataset_options[] = {
 	  "the headers of a tar are read once, and its index keeps them", NULL },
 	{ "checksums", OPTION_CHOICE, AT(checksums), checksums_words, "on|off",
 	  "compare what is read with the checksums of the index (on)" },
+	{ "spool", OPTION_TEXT, AT(spool), NULL, "DIR|auto|keep:DIR",
+	  "unpack there what cannot be read at random" },
 	{ "subdir", OPTION_TEXT, AT(subdir), NULL, "PATH", "show only this part" },
 	{ "base", OPTION_SIZE, AT(base), NULL, "BYTES",
 	  "where in the file the archive begins (0)" },

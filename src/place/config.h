@@ -25,6 +25,7 @@ struct dataset_config {
 	char *classes;  /* the file of the classes' names, or NULL */
 	char *names;    /* "FILE:FILE", the samples' names, or NULL */
 	int checksums;  /* CHECKSUMS_ */
+	char *spool;    /* NULL, or "DIR", "auto", "keep:DIR": place/spool.h */
 	struct format_options formats;
 	char *subdir;   /* what to show as the root, or NULL */
 	uint64_t base;  /* where the packed file begins in each source */

@@ -81,6 +81,17 @@ int index_wish_adopt(const struct dataset_config *config,
 	return 0;
 }
 
+int index_wish_renew(const struct dataset_config *config, struct index_wish *wish, bool beside,
+		     struct error *e)
+{
+	int err = source_set_identify(wish->sources, wish->identities, e);
+
+	if (err || wish->places.named || wish->places.count == 0)
+		return err;
+	locate_free(&wish->places);
+	return beside ? find_places(config, wish->sources, &wish->maps, &wish->places, e) : 0;
+}
+
 void index_wish_free(struct index_wish *wish)
 {
 	free(wish->identities);

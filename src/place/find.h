@@ -35,6 +35,7 @@ struct index_wish {
 	bool checksums; /* one without does not do, */
 	bool blocks;    /* nor one that has none of blocks (index/block_sums.h) */
 	bool quiet; /* it has been said why those that are there do not fit */
+	int *unpack_to; /* one a source: the file that it is unpacked to, or -1; NULL: none */
 	struct index_files *files; /* NULL: a place is opened each time */
 };
 
@@ -63,6 +64,13 @@ void index_wish_free(struct index_wish *wish);
  * samples before its index is made, which reads most of these pages.
  */
 int index_wish_sample(const struct index_wish *wish, struct error *e);
+
+/*
+ * For sources some of which have been replaced (place/spool.h). The index may lie beside
+ * the first one if `beside`, and otherwise only where the user named a place.
+ */
+int index_wish_renew(const struct dataset_config *config, struct index_wish *wish, bool beside,
+		     struct error *e);
 
 /*
  * 0, or a negative errno and the reason why an index with this card does not fit. `file`:

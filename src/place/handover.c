@@ -20,8 +20,9 @@ static const char first_record[] = "granary sources 1";
 
 /* ---- In granaryfs ---- */
 
+/* `unpack_to`: as in the wish, or NULL. */
 static int handover_write_files(FILE *f, const char *what, const struct source_set *files,
-				struct error *e)
+				const int *unpack_to, struct error *e)
 {
 	for (uint32_t i = 0; i < files->count; i++) {
 		const struct source *source = files->sources[i];
@@ -35,6 +36,8 @@ static int handover_write_files(FILE *f, const char *what, const struct source_s
 			fprintf(f, "%s %d %s%c", k ? "part" : what, fd, source_path(part),
 				'\0');
 		}
+		if (unpack_to && unpack_to[i] >= 0)
+			fprintf(f, "unpack %d %s%c", unpack_to[i], source_path(source), '\0');
 	}
 	return 0;
 }
@@ -47,11 +50,11 @@ static int handover_write_records(const struct index_wish *wish, FILE *f, struct
 	for (unsigned i = 0; i < wish->places.count; i++)
 		fprintf(f, "%s %s%c", i == 0 && wish->places.beside ? "beside" : "place",
 			wish->places.paths[i], '\0');
-	err = handover_write_files(f, "source", wish->sources, e);
+	err = handover_write_files(f, "source", wish->sources, wish->unpack_to, e);
 	if (!err)
-		err = handover_write_files(f, "classes", &wish->maps.classes, e);
+		err = handover_write_files(f, "classes", &wish->maps.classes, NULL, e);
 	if (!err)
-		err = handover_write_files(f, "names", &wish->maps.names, e);
+		err = handover_write_files(f, "names", &wish->maps.names, NULL, e);
 	fprintf(f, "end%c", '\0');
 	return err;
 }
@@ -117,6 +120,16 @@ static int inherit_files(const struct source_set *files)
 	return err;
 }
 
+static int inherit_unpacked(const struct index_wish *wish)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; wish->unpack_to && !err && i < wish->sources->count; i++)
+		if (wish->unpack_to[i] >= 0)
+			err = set_on_exec(wish->unpack_to[i], false);
+	return err;
+}
+
 int handover_keep(const struct index_wish *wish, int list, int memory)
 {
 	int err = close_all_on_exec();
@@ -127,6 +140,8 @@ int handover_keep(const struct index_wish *wish, int list, int memory)
 		err = set_on_exec(memory, false);
 	if (!err)
 		err = inherit_files(wish->sources);
+	if (!err)
+		err = inherit_unpacked(wish);
 	if (!err)
 		err = inherit_files(&wish->maps.classes);
 	return err ? err : inherit_files(&wish->maps.names);
@@ -145,6 +160,7 @@ struct handover_list {
 	size_t size;
 	size_t at;   /* where the next record begins */
 	struct files sources, maps;
+	VEC(int) unpack_to; /* of the sources so far that one of them is behind */
 	size_t classes; /* of the maps, the first: one or none */
 	struct index_places places;
 };
@@ -160,6 +176,7 @@ static void free_list(struct handover_list *list)
 {
 	free(list->bytes);
 	free_files(&list->sources);
+	vec_free(&list->unpack_to);
 	free_files(&list->maps);
 	locate_free(&list->places);
 }
@@ -252,6 +269,23 @@ static int add_classes(struct handover_list *list, char *text)
 	return handover_add_file(&list->maps, text, false);
 }
 
+/* "DESCRIPTOR PATH", of the last source. */
+static int add_unpacked(struct handover_list *list, const char *text)
+{
+	size_t sources = 0;
+	char *end;
+	int fd = parse_descriptor(text, &end);
+
+	for (size_t i = 0; i < list->sources.parts.count; i++)
+		sources += !list->sources.parts.items[i];
+	if (fd < 0 || *end != ' ' || sources == 0 || list->unpack_to.count >= sources)
+		return -EINVAL;
+	while (list->unpack_to.count + 1 < sources)
+		if (vec_push(&list->unpack_to, -1) < 0)
+			return -ENOMEM;
+	return vec_push(&list->unpack_to, fd);
+}
+
 static int handover_read_record(struct handover_list *list, char *record)
 {
 	if (strncmp(record, "place ", 6) == 0)
@@ -262,6 +296,8 @@ static int handover_read_record(struct handover_list *list, char *record)
 		return handover_add_file(&list->sources, record + 7, false);
 	if (strncmp(record, "part ", 5) == 0 && list->sources.paths.count)
 		return handover_add_file(&list->sources, record + 5, true);
+	if (strncmp(record, "unpack ", 7) == 0)
+		return add_unpacked(list, record + 7);
 	if (strncmp(record, "classes ", 8) == 0)
 		return add_classes(list, record + 8);
 	if (strncmp(record, "names ", 6) == 0)
@@ -304,6 +340,17 @@ static int handover_adopt(struct handover_list *list, struct source_set *sources
 	return err;
 }
 
+/* Moves the descriptors into the wish, one a source. */
+static int take_unpacked(struct handover_list *list, struct index_wish *wish, struct error *e)
+{
+	while (list->unpack_to.count < wish->sources->count)
+		if (vec_push(&list->unpack_to, -1) < 0)
+			return error_no_memory(e, NULL);
+	wish->unpack_to = list->unpack_to.items;
+	list->unpack_to.items = NULL;
+	return 0;
+}
+
 int handover_read(const char *number, const struct dataset_config *config,
 		  struct source_set *sources, struct index_wish *wish, struct error *e)
 {
@@ -322,6 +369,8 @@ int handover_read(const char *number, const struct dataset_config *config,
 		return err;
 	list.places.named = dataset_index_path(config) != NULL;
 	err = index_wish_adopt(config, sources, &list.places, &maps, wish, e);
+	if (!err && list.unpack_to.count)
+		err = take_unpacked(&list, wish, e);
 	if (err)
 		source_set_close(sources);
 	return err;

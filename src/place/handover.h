@@ -13,6 +13,7 @@
  *	place PATH              where an index may be, the best first; none or more
  *	source DESCRIPTOR PATH  one or more
  *	part DESCRIPTOR PATH    behind its source: a part of that (source/parts.h)
+ *	unpack DESCRIPTOR PATH  behind its source: the file that it is unpacked to
  *	classes DESCRIPTOR PATH the file of -o classes=, if there is one
  *	names DESCRIPTOR PATH   those of -o names=; none or more
  *	end
@@ -37,7 +38,8 @@ int handover_keep(const struct index_wish *wish, int list, int memory);
 
 /*
  * In the indexer: the sources (the caller closes them) and the wish (the caller
- * frees it, before them). `number` is the list's descriptor, as text; it is closed.
+ * frees it, before them, and wish->unpack_to). `number` is the list's descriptor, as text;
+ * it is closed.
  */
 int handover_read(const char *number, const struct dataset_config *config,
 		  struct source_set *sources, struct index_wish *wish, struct error *e);

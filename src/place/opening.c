@@ -6,8 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "index/card.h"
 #include "os/opener.h"
+#include "place/run_indexer.h"
 #include "place/stale_index.h"
 #include "source/parts.h"
 
@@ -45,7 +47,7 @@ static int begin_with_rights(struct opening *o, struct error *e)
 /* ---- In the child ---- */
 
 enum opening_kind { KIND_WISH, KIND_PLACE, KIND_SOURCE, KIND_PART, KIND_CLASSES,
-		    KIND_NAMES, KIND_INDEX };
+		    KIND_NAMES, KIND_INDEX, KIND_SPOOL };
 
 struct wish_item {
 	uint32_t sources;
@@ -68,6 +70,11 @@ static size_t count_files(const struct source_set *set)
 		n += source_part_count(set->sources[i]);
 	return n;
 }
+
+struct spool_item {
+	uint32_t number; /* of the source */
+	struct spool_file file; /* its pointers mean nothing */
+};
 
 static int send_wish(const struct index_wish *wish, struct error *e)
 {
@@ -153,6 +160,35 @@ static int begin_as_user(void *context, struct error *e)
 	return err ? err : send_index(o, e);
 }
 
+static int open_spool(struct opening *o, struct error *e)
+{
+	return spool_open(o->config, &o->sources, o->wish.identities, &o->spool, e);
+}
+
+static int open_spool_as_user(void *context, struct error *e)
+{
+	struct opening *o = context;
+	int err = open_spool(o, e);
+
+	for (uint32_t i = 0; !err && i < o->spool.count; i++) {
+		const struct spool_file *file = &o->spool.files[i];
+		struct spool_item data = { i, *file };
+
+		if (file->fd >= 0)
+			err = opener_send(&(struct opener_item){
+				.kind = KIND_SPOOL, .data = &data, .size = sizeof(data),
+				.text = file->path, .fd = file->fd }, e);
+	}
+	return err;
+}
+
+static int publish_spool_as_user(void *context, struct error *e)
+{
+	struct opening *o = context;
+
+	return spool_publish(&o->spool, e);
+}
+
 static int find_as_user(void *context, struct error *e)
 {
 	struct opening *o = context;
@@ -216,6 +252,24 @@ static int opening_receive_index(struct opening *o, const struct opener_item *it
 	return index_open_memory(item->fd, *owner, item->text, &o->index, e);
 }
 
+static bool is_spool_item(const struct opening *o, const struct spool_item *item)
+{
+	return item->number < o->spool.count && o->spool.files[item->number].fd < 0 &&
+	       o->spool.files[item->number].compressed &&
+	       memchr(item->file.ending, '\0', sizeof(item->file.ending));
+}
+
+static int receive_spool(struct opening *o, const struct opener_item *item, struct error *e)
+{
+	const struct spool_item *data = item->data;
+	struct spool_file *file = &o->spool.files[data->number];
+
+	*file = data->file;
+	file->fd = item->fd;
+	file->path = strdup(item->text);
+	return file->path ? 0 : error_no_memory(e, NULL);
+}
+
 /* The child parses the user's files and may be compromised: its messages are input. */
 static bool makes_sense(const struct opening *o, const struct opener_item *item)
 {
@@ -226,6 +280,7 @@ static bool makes_sense(const struct opening *o, const struct opener_item *item)
 		[KIND_CLASSES] = sizeof(struct source_item),
 		[KIND_NAMES] = sizeof(struct source_item),
 		[KIND_INDEX] = sizeof(uid_t),
+		[KIND_SPOOL] = sizeof(struct spool_item),
 	};
 	const struct index_wish *wish = &o->wish;
 
@@ -243,6 +298,8 @@ static bool makes_sense(const struct opening *o, const struct opener_item *item)
 		       !wish->maps.names.count;
 	case KIND_INDEX:
 		return item->fd >= 0 && !o->index && !o->index_path;
+	case KIND_SPOOL:
+		return item->fd >= 0 && is_spool_item(o, item->data);
 	case KIND_CLASSES:
 	case KIND_NAMES:
 	default:
@@ -271,6 +328,8 @@ static int opening_receive(void *context, const struct opener_item *item, struct
 		return receive_source(&o->wish.maps.classes, item, e);
 	case KIND_NAMES:
 		return receive_source(&o->wish.maps.names, item, e);
+	case KIND_SPOOL:
+		return receive_spool(o, item, e);
 	case KIND_INDEX:
 	default:
 		return opening_receive_index(o, item, e);
@@ -291,6 +350,60 @@ int opening_begin(struct opening *o, struct error *e)
 	return o->rights ? send_child(o, begin_as_user, e) : begin_with_rights(o, e);
 }
 
+static int begin_spool(struct opening *o, struct error *e)
+{
+	int err = spool_choose(o->config, &o->sources, &o->spool, e);
+
+	if (err)
+		return err;
+	return o->rights ? send_child(o, open_spool_as_user, e) : open_spool(o, e);
+}
+
+/* Runs the process that unpacks. */
+static int write_spool(struct opening *o, struct error *e)
+{
+	CLEANUP(cleanup_free) int *unpack_to = calloc(o->spool.count, sizeof(*unpack_to));
+	int memory, err;
+
+	if (!unpack_to)
+		return error_no_memory(e, NULL);
+	for (uint32_t i = 0; i < o->spool.count; i++)
+		unpack_to[i] = o->spool.files[i].kept ? -1 : o->spool.files[i].fd;
+	o->wish.unpack_to = unpack_to;
+	err = run_indexer_process(o->config, o->rights, &o->wish, &memory, e);
+	o->wish.unpack_to = NULL;
+	return err ? err : spool_seal(&o->spool, &o->sources, e);
+}
+
+/* Also after an error: what is incomplete is removed. */
+static int publish_spool(struct opening *o, int err, struct error *e)
+{
+	struct error why;
+	int failed = o->rights ? send_child(o, publish_spool_as_user, &why) :
+				 spool_publish(&o->spool, &why);
+
+	if (failed && !err)
+		*e = why;
+	return err ? err : failed;
+}
+
+int opening_unpack(struct opening *o, struct error *e)
+{
+	uint32_t replaced;
+	bool stay;
+	int err = begin_spool(o, e);
+
+	if (!err && spool_is_needed(&o->spool))
+		err = publish_spool(o, write_spool(o, e), e);
+	if (!err)
+		err = spool_replace(&o->spool, &o->sources, &replaced, &stay, e);
+	if (err || !replaced)
+		return err;
+	o->unnamed = !stay;
+	err = index_wish_renew(o->config, &o->wish, stay && !o->rights, e);
+	return err || !o->wish.places.count ? err : opening_find_index(o, e);
+}
+
 int opening_find_index(struct opening *o, struct error *e)
 {
 	return o->rights ? send_child(o, find_as_user, e) : find_with_rights(o, e);
@@ -301,5 +414,6 @@ void opening_end(struct opening *o)
 	index_close(o->index);
 	free(o->index_path);
 	index_wish_free(&o->wish);
+	spool_close(&o->spool);
 	source_set_close(&o->sources);
 }

@@ -12,6 +12,7 @@
 #include "os/rights.h"
 #include "place/config.h"
 #include "place/find.h"
+#include "place/spool.h"
 #include "source/source_set.h"
 
 struct opening {
@@ -25,6 +26,8 @@ struct opening {
 	struct index *index;         /* NULL: none fits */
 	char *index_path;
 	uint32_t promised;           /* sources that a child will send */
+	struct spool spool;          /* with -o spool=, of opening_unpack */
+	bool unnamed;                /* sources are files without a name */
 };
 
 /*
@@ -32,6 +35,12 @@ struct opening {
  * sets the first four members, and zeroes the rest. Call opening_end also after an error.
  */
 int opening_begin(struct opening *opening, struct error *e);
+
+/*
+ * With -o spool=: has sources unpacked that cannot be read otherwise, puts the files in their
+ * place, and searches for an index of these. 0, or an errno and *e.
+ */
+int opening_unpack(struct opening *opening, struct error *e);
 
 /* Searches for an index again. */
 int opening_find_index(struct opening *opening, struct error *e);

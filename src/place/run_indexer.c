@@ -70,15 +70,17 @@ struct run_indexer_call {
 static void exec_tool(const struct run_indexer_call *call, char *const *environment)
 {
 	const char *source = source_path(call->wish->sources->sources[0]);
+	const char *mode = call->wish->unpack_to ? "--unpack" :
+			   call->tells_all ? "--all-findings" : NULL;
 	char memory[16], list[16], caller[64];
 
 	snprintf(memory, sizeof(memory), "%d", call->memory);
 	snprintf(list, sizeof(list), "%d", call->list);
 	snprintf(caller, sizeof(caller), "%ld:%u:%u", (long)getppid(), (unsigned)geteuid(),
 		 (unsigned)getegid());
-	if (call->tells_all)
+	if (mode)
 		execle(call->tool, call->tool, "index", "--for-mount", memory, "--caller", caller,
-		       "-o", call->options, "--sources", list, "--all-findings", "--", source,
+		       "-o", call->options, "--sources", list, mode, "--", source,
 		       (char *)NULL, environment);
 	execle(call->tool, call->tool, "index", "--for-mount", memory, "--caller", caller,
 	       "-o", call->options, "--sources", list, "--", source, (char *)NULL, environment);

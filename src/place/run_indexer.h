@@ -20,6 +20,9 @@
  * its places. If none could be written, it is in *memory, a sealed memfd that the caller
  * closes (otherwise -1). The indexer prints its own errors: then e->text is empty and
  * e->status is its exit status.
+ *
+ * With wish->unpack_to the process makes no index: it unpacks those sources into these files
+ * that an index cannot be made of otherwise, and leaves the other files empty.
  */
 int run_indexer_process(const struct dataset_config *config, const struct rights *rights,
 			const struct index_wish *wish, int *memory, struct error *e);

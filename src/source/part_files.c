@@ -297,7 +297,7 @@ static int join_beside(struct source **source, struct error *e)
 	struct part_name name;
 	size_t first, end;
 
-	if (!part_name_parse(source_path(*source), &name) ||
+	if (!part_name_parse(source_path(*source), &name) || name.doubtful ||
 	    (!*name.count && !has_numbered(&name)))
 		return 0;
 	if (list_siblings(&name, &list) < 0)

@@ -21,7 +21,7 @@ enum {
 	GAP_MOST = 100, /* numbers that may be missing between two */
 };
 
-/* Extensions of two or three letters, which count nothing. */
+/* Extensions of two or three letters. */
 static const char *const extensions[] = {
 	"br", "bz", "gz", "lz", "xz", "sz", "zz", "db", "rec", "lzo", "zst", "tar", "tgz",
 	"tbz", "txz", "zip", "rar", "idx", "txt", "csv", "bin", "tmp", "bak", "log", "sha",
@@ -54,7 +54,7 @@ static bool is_count(const struct part_rule *rule, const char *text)
 		return false;
 	return ((rule->kinds & PART_DIGITS) && is_digits(text)) ||
 	       ((rule->kinds & PART_LETTERS) && is_letters(text) &&
-		!(rule->extension && (n < 2 || is_extension(text))));
+		(n > 1 || !rule->extension));
 }
 
 /* Does the name end in an extension, which begins with a letter? */
@@ -92,6 +92,7 @@ static bool rule_fits(const struct part_rule *rule, const char *path, const char
 		return false;
 	out->stem = (size_t)(at - path);
 	out->count = at + strlen(rule->separator);
+	out->doubtful = rule->extension && is_extension(out->count);
 	return !rule->extension || has_extension(name, (size_t)(at - name));
 }
 
@@ -199,7 +200,8 @@ bool part_name_is_gap(const struct part_name *a, const struct part_name *b)
 {
 	uint64_t x, y;
 
-	if (!*a->count || !*b->count || part_name_compare(a, b) >= 0)
+	if (!*a->count || !*b->count || a->doubtful || b->doubtful ||
+	    part_name_compare(a, b) >= 0)
 		return false;
 	x = value_of(a->count);
 	y = value_of(b->count);

@@ -26,6 +26,7 @@ struct part_name {
 	const char *path;
 	size_t stem;       /* bytes of the path before the separator */
 	const char *count; /* digits or letters, to the end; "" of the rule's last */
+	bool doubtful;     /* they are an extension, too: "x.tar.gz" */
 };
 
 /* Is it the name of a part? One alone may be any file. */
@@ -42,7 +43,7 @@ bool part_name_is_next(const struct part_name *a, const struct part_name *b);
 
 /*
  * Are parts missing between the two, which are in order and no neighbours? Of distant
- * numbers one is rather no part: x.tar.aa and x.tar.tmp.
+ * numbers one is rather no part: x.tar.aa and x.tar.lz; and so is a doubtful one.
  */
 bool part_name_is_gap(const struct part_name *a, const struct part_name *b);
 

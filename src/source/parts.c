@@ -293,7 +293,8 @@ void parts_explain(const struct source *source, struct error *e)
 		say_short(cut, first, e);
 		return;
 	}
-	if (!part_name_parse(last->path, &name) || !*name.count)
+	if (!part_name_parse(last->path, &name) || !*name.count ||
+	    (count == 1 && name.doubtful))
 		return;
 	next = part_name_next(&name);
 	if (next && (count == 1 || last->info.size >= first->info.size))

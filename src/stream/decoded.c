@@ -20,8 +20,11 @@ enum {
 	BOMB_FREE = 1 << 30,    /* beyond so many decoded bytes */
 };
 
-static const struct stream_kind *const stream_kinds[] = { &stream_gzip, &stream_zstd,
-							 &stream_xz, &stream_lz4, &stream_bzip2 };
+static const struct stream_kind *const stream_kinds[] = {
+#define STREAM_KIND(variable, name, magic, library) &variable,
+#include "stream/streams.def"
+#undef STREAM_KIND
+};
 
 enum { STREAM_KINDS = sizeof(stream_kinds) / sizeof(*stream_kinds) };
 
@@ -293,7 +296,8 @@ int decoded_open(const struct stream_kind *kind, const struct source *source, ui
 	d->source.info = *source_info(source);
 	d->source.info.size = DECODED_UNKNOWN;
 	d->kind = kind;
-	d->input = (struct stream_input){ source, base, length, label };
+	d->input = (struct stream_input){ .source = source, .base = base, .length = length,
+					  .label = label };
 	d->reader = kind->open(&d->input);
 	*out = d;
 	if (d->reader)
@@ -335,6 +339,11 @@ int decoded_fault(const struct decoded *d, struct error *e)
 	if (d->err)
 		*e = d->e;
 	return d->err;
+}
+
+bool decoded_cannot_enter(const struct decoded *d)
+{
+	return d->input.closed;
 }
 
 uint64_t decoded_position(const struct decoded *d)

@@ -51,6 +51,9 @@ int decoded_finish(struct decoded *decoded, struct error *e);
 /* The error that ended the stream, and its sentence in *e; 0: none. */
 int decoded_fault(const struct decoded *decoded, struct error *e);
 
+/* Was that because the stream cannot be entered? */
+bool decoded_cannot_enter(const struct decoded *decoded);
+
 /* The stored bytes that have been decoded so far. */
 uint64_t decoded_position(const struct decoded *decoded);
 

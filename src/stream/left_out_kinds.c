@@ -14,9 +14,8 @@
 	const struct stream_kind variable = { .name = word, .needs = library,   \
 					      .begins = variable##_left_out_begins };
 
-UNLESS_ZLIB(LEFT_OUT(stream_gzip, "gzip", "\037\213\010", NEEDS_ZLIB))
+#define STREAM_KIND(variable, word, magic, library) \
+	UNLESS_##library(LEFT_OUT(variable, word, magic, NEEDS_##library))
+#include "stream/streams.def"
+#undef STREAM_KIND
 UNLESS_ZLIB(LEFT_OUT(stream_deflate, "deflate", "", NEEDS_ZLIB))
-UNLESS_ZSTD(LEFT_OUT(stream_zstd, "zstd", "\050\265\057\375", NEEDS_ZSTD))
-UNLESS_LZMA(LEFT_OUT(stream_xz, "xz", "\3757zXZ", NEEDS_LZMA))
-UNLESS_LZ4(LEFT_OUT(stream_lz4, "lz4", "\004\042\115\030", NEEDS_LZ4))
-UNLESS_BZIP2(LEFT_OUT(stream_bzip2, "bzip2", "BZh", NEEDS_BZIP2))

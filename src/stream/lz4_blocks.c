@@ -113,12 +113,9 @@ static int pass_bytes(struct lz4_blocks *lz4, uint64_t n, struct error *e)
 
 static int refuse_linked(const struct lz4_blocks *lz4, struct error *e)
 {
-	const char *label = lz4->stored.input->label;
-
-	return error_set(e, ERROR_DATASET, EBADMSG,
-			 "'%s' cannot be read at random: its lz4 blocks depend on one another, "
-			 "or on a dictionary; write it again: lz4 -dc '%s' | %s",
-			 label, label, stream_lz4.repack);
+	return stream_refuse_entry(lz4->stored.input, &stream_lz4,
+				   "its lz4 blocks depend on one another, or on a dictionary",
+				   e);
 }
 
 static int parse_frame(struct lz4_blocks *lz4, struct error *e)

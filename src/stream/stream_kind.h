@@ -28,6 +28,7 @@ struct stream_input {
 	const struct source *source;
 	uint64_t base, length;
 	const char *label; /* for messages */
+	bool closed;       /* stream_cannot_enter was said */
 };
 
 struct stream_chunk {
@@ -80,8 +81,12 @@ int stream_damaged(const struct stream_input *input, const char *what, uint64_t 
 int stream_unreadable(const struct stream_input *input, int err, struct error *e);
 int stream_no_memory(const struct stream_input *input, struct error *e);
 
+/* `why` the stream cannot be entered, and the commands that help. */
+int stream_refuse_entry(struct stream_input *input, const struct stream_kind *kind,
+			const char *why, struct error *e);
+
 /* The chunk at `at` exceeds STREAM_CHUNK_MOST. */
-int stream_cannot_enter(const struct stream_input *input, const struct stream_kind *kind,
+int stream_cannot_enter(struct stream_input *input, const struct stream_kind *kind,
 			uint64_t at, struct error *e);
 
 #endif

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/size.h"
+#include "base/text.h"
+#include "source/parts.h"
 #include "stream/stream_kind.h"
 
 static unsigned long long file_position(uint64_t at)
@@ -59,13 +63,43 @@ int stream_no_memory(const struct stream_input *input, struct error *e)
 			 input->label);
 }
 
-int stream_cannot_enter(const struct stream_input *input, const struct stream_kind *kind,
+/* "zstd -dc 'x.tar.zst'", or all of its parts into that. */
+static void print_unpack(const struct stream_input *input, const char *program, char *text,
+			 size_t room)
+{
+	uint32_t parts = source_part_count(input->source);
+
+	snprintf(text, room, "%s -dc '%s'", program, input->label);
+	if (parts == 1)
+		return;
+	snprintf(text, room, "cat");
+	for (uint32_t i = 0; i < parts; i++)
+		buffer_print(text, room, " '%s'", source_path(source_part(input->source, i)));
+	buffer_print(text, room, " | %s -dc", program);
+}
+
+int stream_refuse_entry(struct stream_input *input, const struct stream_kind *kind,
+			const char *why, struct error *e)
+{
+	char unpack[1024];
+
+	input->closed = true;
+	print_unpack(input, kind->unpack, unpack, sizeof(unpack));
+	return error_set(e, ERROR_DATASET, EBADMSG,
+			 "'%s' cannot be read at random: %s; have it unpacked once, with -o "
+			 "spool=auto, or write it again: %s | %s",
+			 input->label, why, unpack, kind->repack);
+}
+
+int stream_cannot_enter(struct stream_input *input, const struct stream_kind *kind,
 			uint64_t at, struct error *e)
 {
-	return error_set(e, ERROR_DATASET, EBADMSG,
-			 "'%s' cannot be read at random: from byte %llu on its %s data can be "
-			 "entered nowhere for %d MiB, which every read there would decode; write "
-			 "it again: %s -dc '%s' | %s",
-			 input->label, file_position(at), kind->name,
-			 STREAM_CHUNK_MOST >> 20, kind->unpack, input->label, kind->repack);
+	char why[256], stored[SIZE_TEXT_BYTES];
+
+	snprintf(why, sizeof(why),
+		 "from byte %llu on its %s data, %s, can be entered nowhere for %d MiB, which "
+		 "every read there would decode",
+		 file_position(at), kind->name,
+		 size_text(input->length - (at - input->base), stored), STREAM_CHUNK_MOST >> 20);
+	return stream_refuse_entry(input, kind, why, e);
 }

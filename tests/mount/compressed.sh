@@ -88,7 +88,7 @@ repacks() {
 	local command
 	"$granary" index -o index="$work/none.gidx" "$1" >"$work/said" 2>&1
 	is "$?" 3 "$1: refused"
-	command=$(sed -n 's/.*; write it again: //p' "$work/said")
+	command=$(sed -n 's/.* write it again: //p' "$work/said")
 	check "$1: the command works: $command" bash -c "$command"
 	mount_ok "$1: written again, mounted" -o index=off "$2" "$mnt" || return
 	check "$1: written again, the tree" compare "${args[@]}" "$work/large" "$mnt"

@@ -72,6 +72,17 @@ formats() {
 	done
 }
 
+# The same of the compressions of streams.def.
+compressions() {
+	local word library
+	while read -r word library; do
+		grep -q "^#define WITH_$library 0" "$abs_top_builddir/config.h" && continue
+		check "$word: granaryfs --help" grep -q "^    tar compressed by.*\b$word\b" \
+			<(granaryfs --help)
+	done < <(sed -n 's/^STREAM_KIND([a-z0-9_]*, "\([^"]*\)".*, \([A-Z0-9]*\))$/\1 \2/p' \
+		"$abs_top_srcdir/src/stream/streams.def")
+}
+
 # Installed documents link to each other.
 installed_links() {
 	local name installed bindir
@@ -201,6 +212,7 @@ cd "$work/here" || bail "no directory"
 tar -C "$work/tree" -cf t.tar .
 pages
 formats
+compressions
 installed_links
 json
 kernels

@@ -92,6 +92,17 @@ try_index() {
 		"$granaryfs" -o index=require "$parts/plain.tar.gz.partaa" "$mnt"
 }
 
+# Of a file that lies in two parts, the bytes of each are named as they lie there.
+try_places() {
+	local parts=$work/places
+	check "places: cut" cut_file places plain.tar plain.tar. -b 500000 || return
+	"$granary" stat -o index=off "$parts/plain.tar.aa" noise >"$work/said" 2>&1
+	is "$(grep -o 'plain.tar.a[a-z]' "$work/said" | sort -u | wc -l)" \
+		"$(grep -c 'plain.tar.a[a-z]' "$work/said")" "places: a line a part" ||
+		diag "$(cat "$work/said")"
+	at_least "$(grep -c 'plain.tar.a[a-z]' "$work/said")" 2 "places: two parts at least"
+}
+
 try_missing() {
 	local parts=$work/missing
 	check "missing: cut" cut_file missing plain.tar.gz plain.tar.gz.part -b 300000 || return
@@ -191,6 +202,7 @@ make_tree
 try_split
 try_lists
 try_index
+try_places
 try_missing
 try_shards
 try_zip

@@ -5,7 +5,8 @@
  * granaryfs runs this command for a dataset without an index. Then --for-mount names the
  * descriptor for an index that cannot be saved, --all-findings has those told that are usual,
  * too, for the mount does not tell them there; --sources is the descriptor that lists the open
- * sources (place/handover.h), and main.c has used --caller.
+ * sources (place/handover.h), and main.c has used --caller. With --unpack it makes no index,
+ * but the files of -o spool= (unpack_sources.h).
  */
 #include <errno.h>
 #include <signal.h>
@@ -21,6 +22,7 @@
 #include "granary.h"
 #include "make_index.h"
 #include "renew.h"
+#include "unpack_sources.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "volume/volume.h"
@@ -191,6 +193,8 @@ static const char *find_contradiction(const struct request *request)
 		return
 			"--renew takes directories, and finds the rest in their indexes: "
 		       "leave options other than --adopt away";
+	if (request->config.spool)
+		return "spool= is for what reads files: name the unpacked file to index it";
 	if (dataset_index_is(&request->config, "off") && !given['m'])
 		return "index=off leaves nothing to do";
 	return NULL;
@@ -219,9 +223,10 @@ static int run(struct request *request)
 	    open_sources(request, &sources, &wish, &e) < 0)
 		return report_error(&e);
 	wish.checksums = wish.blocks = request->given[LETTER_CHECKSUMS];
-	status = act(request, &wish);
+	status = request->given['U'] ? unpack_sources(request, &wish) : act(request, &wish);
 	if (!status)
 		status = finish_output();
+	free(wish.unpack_to);
 	index_wish_free(&wish);
 	source_set_close(&sources);
 	return status;
@@ -236,6 +241,7 @@ static const struct option longs[] = {
 	{ "renew", no_argument, NULL, LETTER_RENEW },
 	{ "for-mount", required_argument, NULL, 'm' },
 	{ "sources", required_argument, NULL, 'S' },
+	{ "unpack", no_argument, NULL, 'U' },
 	{ "caller", required_argument, NULL, 'C' },
 	{ "all-findings", no_argument, NULL, LETTER_FINDINGS },
 	{ NULL, 0, NULL, 0 },
