@@ -19,6 +19,7 @@ base=/run/granaryfs    # never below /tmp or /dev/shm: job_container/tmpfs hides
 seconds=60             # how long all mounts of a job may take
 options=               # more of granaryfs's -o options
 most=8                 # mounts a job
+allow=prefetch,view,classes,names,labels,nested,subdir    # options that a job may give
 shield=no              # yes: twice as fast for Python, and root may look into the mounts
 
 log='' job='' directory='' lock=''
@@ -59,6 +60,18 @@ is_roots() {
 	[[ $owner == 0 && $mode == *[0145][0145] ]]
 }
 
+# is_allow TEXT: words with commas between, of options that a job may give, or none.
+is_allow() {
+	local word all
+	IFS=, read -r -a all <<<"$1"
+	for word in "${all[@]}"; do
+		case $word in
+		cache | prefetch | view | classes | names | labels | nested | subdir | shield) ;;
+		*) return 1 ;;
+		esac
+	done
+}
+
 # Settings are parsed, not run: a mistake in them costs a line in the log.
 read_config() {
 	local line value
@@ -74,6 +87,7 @@ read_config() {
 		granaryfs=/* | granary=/*) ;;
 		base=*) is_directory "$value" || line= ;;
 		seconds=* | most=*) is_number "$value" 4 || line= ;;
+		allow=*) is_allow "$value" || line= ;;
 		shield=*) [[ $value == yes || $value == no ]] || line= ;;
 		options=*) [[ $value != *[![:graph:]]* ]] || line= ;;
 		*) line= ;;

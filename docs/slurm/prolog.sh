@@ -4,8 +4,9 @@
 #
 #	sbatch --comment='granaryfs=/p/data/imagenet.tar' job.sh
 #
-# and the job finds it in /run/granaryfs/$SLURM_JOB_ID/imagenet. More words, and
-# names, as granaryfs=NAME:/PATH; README.md beside this file has all of it.
+# and the job finds it in /run/granaryfs/$SLURM_JOB_ID/imagenet. More words, names and
+# options, as granaryfs[OPTION=VALUE;...]=NAME:/PATH; granaryfs's docs/slurm/README.md has all
+# of it.
 #
 # What a user writes is data here and nothing else: it is never evaluated, expanded
 # or matched as a pattern; what is not on a list of characters is refused with a
@@ -22,6 +23,7 @@ base=/run/granaryfs    # never below /tmp or /dev/shm: job_container/tmpfs hides
 seconds=60             # how long all mounts of a job may take
 options=               # more of granaryfs's -o options
 most=8                 # mounts a job
+allow=prefetch,view,classes,names,labels,nested,subdir    # options that a job may give
 shield=no              # yes: twice as fast for Python, and root may look into the mounts
 
 log='' job='' directory='' lock=''
@@ -62,6 +64,18 @@ is_roots() {
 	[[ $owner == 0 && $mode == *[0145][0145] ]]
 }
 
+# is_allow TEXT: words with commas between, of options that a job may give, or none.
+is_allow() {
+	local word all
+	IFS=, read -r -a all <<<"$1"
+	for word in "${all[@]}"; do
+		case $word in
+		cache | prefetch | view | classes | names | labels | nested | subdir | shield) ;;
+		*) return 1 ;;
+		esac
+	done
+}
+
 # Settings are parsed, not run: a mistake in them costs a line in the log.
 read_config() {
 	local line value
@@ -77,6 +91,7 @@ read_config() {
 		granaryfs=/* | granary=/*) ;;
 		base=*) is_directory "$value" || line= ;;
 		seconds=* | most=*) is_number "$value" 4 || line= ;;
+		allow=*) is_allow "$value" || line= ;;
 		shield=*) [[ $value == yes || $value == no ]] || line= ;;
 		options=*) [[ $value != *[![:graph:]]* ]] || line= ;;
 		*) line= ;;
@@ -295,13 +310,20 @@ default_name() {
 	esac
 }
 
-# parse WORD: into `name` and `path`, or `reason`, why it is refused.
+# parse WORD: into `name`, `path`, `wish` (options for granaryfs, each behind a comma) and
+# `front` (yes or no); or `reason`, why it is refused.
 parse() {
-	local value=${1#granaryfs=}
-	name='' path=$value reason=''
+	local value=${1#granaryfs=} given=''
+	name='' reason='' wish='' front=$shield
+	[[ $1 != granaryfs\[*\]=* ]] || {
+		given=${1#granaryfs\[}
+		given=${given%%\]=*}
+		value=${1#*\]=}
+	}
+	path=$value
 	if [ "${#1}" -gt 4096 ]; then
 		reason="it is too long"
-	elif [[ $1 != granaryfs=* ]]; then
+	elif [[ $1 != granaryfs=* && $1 != granaryfs\[*\]=* ]]; then
 		reason="a request is a word of its own, between spaces"
 	elif [[ $value == *[!A-Za-z0-9._/+=@%:,{}~-]* ]]; then
 		reason="only A-Z a-z 0-9 . _ / + = @ % : , { } ~ - may be in a path"
@@ -311,8 +333,33 @@ parse() {
 			path=${value#*:}
 		}
 		check_request
+		[ -n "$reason" ] || parse_options "$given"
 	fi
 	[ -z "$reason" ]
+}
+
+# parse_options TEXT: what is between the brackets, OPTION=VALUE;OPTION=VALUE.
+parse_options() {
+	local all one
+	IFS=';' read -r -a all <<<"$1"
+	for one in "${all[@]}"; do
+		if [[ $one != [a-z]*=* || ",$allow," != *",${one%%=*},"* ]]; then
+			reason="of options, only OPTION=VALUE is taken here, with OPTION one of: $allow"
+		elif [[ ${one#*=} == *[!A-Za-z0-9._/+=@%:{}~-]* || -z ${one#*=} ]]; then
+			reason="only A-Z a-z 0-9 . _ / + = @ % : { } ~ - may be in an option"
+		elif [[ $one == *//* || $one/ == */./* || $one/ == */../* ]]; then
+			reason="an option may not hold //, /./ or /../"
+		elif [[ $one == @(classes|names)=[!/]* || $one == names=*:[!/]* ]]; then
+			reason="the file of an option is named by its whole path, from / on"
+		elif [[ $one == shield=* && $one != shield=yes && $one != shield=no ]]; then
+			reason="shield=yes or shield=no is wanted"
+		elif [[ $one == shield=* ]]; then
+			front=${one#*=}
+		else
+			wish+=,$one
+		fi
+		[ -z "$reason" ] || return
+	done
 }
 
 check_request() {
@@ -332,20 +379,22 @@ check_request() {
 	fi
 }
 
-# read_requests TEXT: adds to `names` and `paths`. What is in it without
-# granaryfs= is not ours.
+# read_requests TEXT: adds to `names`, `paths`, `wishes` and `fronts`. What is in it without
+# granaryfs= or granaryfs[ is not ours.
 read_requests() {
 	local words word
-	[[ $1 == *granaryfs=* ]] || return
+	[[ $1 == *granaryfs[=\[]* ]] || return
 	IFS=' ' read -r -d '' -a words < <(printf '%s \0' "$1")
 	for word in "${words[@]}"; do
-		[[ $word == *granaryfs=* ]] || continue
+		[[ $word == *granaryfs[=\[]* ]] || continue
 		if ! parse "$word"; then
 			refused=$((refused + 1))
 			[ "$refused" -gt "$most" ] || refuse "$reason" "$word"
 		elif [ "${#names[@]}" -lt "$most" ]; then
 			names+=("$name")
 			paths+=("$path")
+			wishes+=("$wish")
+			fronts+=("$front")
 		else
 			extra=$((extra + 1))
 		fi
@@ -380,9 +429,14 @@ is_open() {
 rights() {
 	local primary
 	primary=$(timeout -k 1 5 id -g -- "+$uid")    # never a name of digits
-	with=user=$uid${options:+,$options}
-	[[ $primary == "$gid" && $shield == no ]] || with+=,allow_other,uid=$uid,gid=$gid,umask=077
-	[[ $shield == no ]] || with+=,shield=early    # a job may have a copy of the mount
+	[[ $primary == "$gid" ]] || other_group=yes
+}
+
+# options_of WISH FRONT: what granaryfs is given, in `with`.
+options_of() {
+	with=user=$uid${options:+,$options}$1
+	[[ $other_group == no && $2 == no ]] || with+=,allow_other,uid=$uid,gid=$gid,umask=077
+	[[ $2 == no ]] || with+=,shield=early    # a job may have a copy of the mount
 }
 
 # is_served WHERE WANTED...: is there a daemon with these arguments, or these last?
@@ -424,10 +478,11 @@ run() {
 	return "$status"
 }
 
-# mount_one NAME PATH
+# mount_one NAME PATH WISH FRONT
 mount_one() {
-	local where=$directory/$1 left status quoted
-	local -a command=(-o "$with" -- "$2" "$where")
+	local where=$directory/$1 left status quoted with command
+	options_of "$3" "$4"
+	command=(-o "$with" -- "$2" "$where")
 	if is_served "$where" "${command[@]}"; then
 		say notice "$1: is mounted already"
 		return
@@ -455,7 +510,7 @@ mount_one() {
 }
 
 main() {
-	local extra=0 i names=() paths=() refused=0 with=''
+	local extra=0 i names=() paths=() wishes=() fronts=() refused=0 other_group=no
 	local uid=${SLURM_JOB_UID:-} gid=${SLURM_JOB_GID:-}
 	if ! is_number "${SLURM_JOB_ID:-}" || ! is_number "$uid" ||
 		! is_number "$gid"; then
@@ -477,7 +532,7 @@ main() {
 	[ "$extra" -eq 0 ] ||
 		say warning "refused: $extra more: a job may ask for $most"
 	for i in "${!names[@]}"; do
-		mount_one "${names[i]}" "${paths[i]}" &
+		mount_one "${names[i]}" "${paths[i]}" "${wishes[i]}" "${fronts[i]}" &
 	done
 	wait
 	is_open && return
@@ -485,6 +540,6 @@ main() {
 	rmdir -- "$directory"
 }
 
-[[ ${SLURM_JOB_COMMENT:-}${SLURM_JOB_EXTRA:-} == *granaryfs=* ]] || exit
+[[ ${SLURM_JOB_COMMENT:-}${SLURM_JOB_EXTRA:-} == *granaryfs[=\[]* ]] || exit
 read_config </dev/null >/dev/null 2>&1
 within $((seconds + 15))

@@ -74,7 +74,9 @@ formats() {
 
 # Installed documents link to each other.
 installed_links() {
-	local name
+	local name installed bindir
+	bindir=$(sed -n 's/^bindir = //p' "$abs_top_builddir/Makefile")
+	bindir=${bindir/'${exec_prefix}'/$(sed -n 's/^prefix = //p' "$abs_top_builddir/Makefile")}
 	make -s --no-print-directory -C "$abs_top_builddir" install-data DESTDIR="$work/root" \
 		>"$work/install" 2>&1
 	ok $? "the documents are installed" || diag "$(tail -3 "$work/install")"
@@ -95,8 +97,9 @@ installed_links() {
 		    print("only", seen, "links")
 	EOS
 	)" "" "their links lead somewhere"
-	check "and a site's scripts are there" test -f \
-		"$(find "$work/root" -path '*/docs/slurm/prolog.sh')"
+	installed=$(find "$work/root" -path '*/libexec/granaryfs/slurm/prolog.sh')
+	check "and a site's scripts are there" test -x "$installed"
+	check "with the path of the programs" grep -q -x "granary=$bindir/granary" "$installed"
 	mkdir "$work/slurm"
 	check "they are made" "$docs/slurm/make-scripts" "$work/slurm"
 	for name in prolog epilog; do

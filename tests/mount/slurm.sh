@@ -45,6 +45,46 @@ requests_understood() {
 	asks "   granaryfs=/p/x.tar   " x /p/x.tar
 }
 
+# options REQUEST WANTED: what granaryfs gets for -o.
+options() {
+	stub :
+	[ -z "${3:-}" ] || printf '%s\n' "$3" >>"$work/slurm.conf"
+	prolog "$job" "$1"
+	is "$status $(sed -n 2p "$work/calls" 2>/dev/null)" "0 $2" "options: $1" ||
+		diag "$(job_log "$job")"
+	epilog "$job"
+}
+
+requests_with_options() {
+	local classes=$data/words.txt
+	options 'granaryfs[prefetch=off]=/p/x.tar' "user=$uid,prefetch=off"
+	options 'granaryfs[view=class;subdir=a/b;nested=off]=n:/p/x.tar' \
+		"user=$uid,view=class,subdir=a/b,nested=off"
+	options 'granaryfs[]=/p/x.tar' "user=$uid"
+	options 'granaryfs[names=/p/a.txt:/p/b.txt]=/p/x.tar' "user=$uid,names=/p/a.txt:/p/b.txt"
+	options 'granaryfs[cache=1G]=/p/x.tar' "user=$uid,timeout=9,cache=1G" \
+		$'allow=cache\noptions=timeout=9'
+	options 'granaryfs[shield=yes]=/p/x.tar' \
+		"user=$uid,allow_other,uid=$uid,gid=$gid,umask=077,shield=early" allow=shield
+	options 'granaryfs[shield=no]=/p/x.tar' "user=$uid" $'shield=yes\nallow=shield'
+	stub :
+	prolog "$job" 'granaryfs[prefetch=off]=/p/a.tar granaryfs=/p/b.tar'
+	is "$(grep -c prefetch "$work/calls")" 1 "options: of one request, and not of the next"
+	epilog "$job"
+	real
+	printf 'zero\none\n' >"$classes"
+	chmod 600 "$classes"
+	prolog "$job" "granaryfs[classes=$classes]=$data/one.tar"
+	check "options: a file that root may read and the user may not" \
+		log_has "$job" "one: not mounted"
+	epilog "$job"
+	chown "$uid" "$classes"
+	chmod 644 "$data/one.tar"
+	prolog "$job" "granaryfs[classes=$classes]=$data/one.tar"
+	check "options: a file of the user's" log_has "$job" "one: mounted"
+	job_ends "$job" "a job with options"
+}
+
 several_requests() {
 	local names
 	stub :
@@ -163,7 +203,7 @@ numbers_checked() {
 
 settings_checked() {
 	printf '%s\n' "base=/tmp/../etc" "seconds=1;touch $canary" "\$(touch $canary)" \
-		"PATH=/nowhere" "options=a b" "most=" "shield=maybe" >"$work/wrong"
+		"PATH=/nowhere" "options=a b" "most=" "shield=maybe" "allow=user" "allow=view,log" >"$work/wrong"
 	stub :
 	cat "$work/wrong" >>"$work/slurm.conf"
 	prolog "$job" granaryfs=/p/x.tar
@@ -515,6 +555,7 @@ at_exit end_all_jobs
 hostile
 same_middle
 requests_understood
+requests_with_options
 several_requests
 arguments_given
 hostile_refused

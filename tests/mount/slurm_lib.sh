@@ -185,6 +185,14 @@ hostile() {
 		$'granaryfs=/p/\x7f.tar' $'granaryfs=/p/\xff\xfe.tar' $'granaryfs=/p/\xc3\xa9.tar'
 		$'granaryfs=/p/\xe2\x80\xae.tar' $'x\ngranaryfs=/p/x.tar' $'\tgranaryfs=/p/x.tar'
 		'xgranaryfs=/p/x.tar' 'granaryfs=granaryfs=/p/x.tar' '--granaryfs=/p/x.tar'
+		'granaryfs[allow_other=1]=/p/x.tar' 'granaryfs[user=0]=/p/x.tar'
+		'granaryfs[cache=1G]=/p/x.tar' 'granaryfs[=x]=/p/x.tar' 'granaryfs[view]=/p/x.tar'
+		'granaryfs[view=]=/p/x.tar' 'granaryfs[view=class,user=0]=/p/x.tar'
+		'granaryfs[classes=words]=/p/x.tar' 'granaryfs[classes=/../x]=/p/x.tar'
+		'granaryfs[names=/a:b]=/p/x.tar' 'granaryfs[view=a;;view=b]=/p/x.tar'
+		'granaryfs[view=class=/p/x.tar' 'granaryfs[view=class]/p/x.tar'
+		'granaryfs[*=x]=/p/x.tar' 'granaryfs[view=class]=/p/../x.tar'
+		"granaryfs[view=\$($c)]=/p/x.tar" "granaryfs[\$($c)=x]=/p/x.tar"
 		"granaryfs=%s%n%n:/p/x.tar" "granaryfs=x\${IFS}y:/p/x.tar"
 		"granaryfs=/p/$long.tar" "granaryfs=/p/${brackets//0/{\{}.tar"
 		"granaryfs=${brackets:0:65}:/p/x.tar" "granaryfs=/p/${brackets:0:65}"
