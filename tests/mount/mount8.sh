@@ -92,7 +92,23 @@ for_systemd() {
 		"the automount has the name of its path"
 }
 
+# What make makes of them has the directory of an installation.
+made() {
+	local name
+	env -u MAKEFLAGS make -s --no-print-directory -C "$abs_top_builddir" \
+		tools/mount/mount.granaryfs "tools/mount/granaryfs@.service" >"$work/made" 2>&1
+	ok $? "made" || diag "$(cat "$work/made")"
+	for name in mount.granaryfs granaryfs@.service; do
+		built "$name" "$(sed -n 's/^bindir = //p' "$abs_top_builddir/Makefile" |
+			sed "s|[$]{exec_prefix}|$(sed -n 's/^prefix = //p' "$abs_top_builddir/Makefile")|")" \
+			>"$work/wanted"
+		check "$name: as it is installed" cmp "$work/wanted" \
+			"$abs_top_builddir/tools/mount/$name"
+	done
+}
+
 make_archives
+made
 install_helper
 by_hand
 from_fstab
