@@ -36,6 +36,8 @@ apt_ci='clang'
 dnf_ci='clang'
 apt_fresh='debootstrap debian-archive-keyring git mount util-linux wget'
 dnf_fresh='debootstrap debian-keyring git util-linux wget'
+apt_packages='debhelper lintian rpmlint'
+dnf_packages='debhelper lintian rpmlint'
 apt_kernels='cpio debian-archive-keyring kmod qemu-system-x86'
 dnf_kernels='cpio kmod qemu-system-x86-core'
 
@@ -163,8 +165,8 @@ make_mtab() {
 	}
 }
 
-# need_packages GROUP...: groups are build, images, tests, and for tools/check ci, fresh and
-# kernels.
+# need_packages GROUP...: groups are build, images, tests, and for tools/check ci, fresh,
+# packages and kernels.
 need_packages() {
 	make_mtab
 	manager=$(package_manager)
