@@ -195,7 +195,7 @@ shields() {
 		<(overlay_of unshare -rm)
 	check "one that lacks a name" grep -q "^warn .*the listing of the root lacks 'directory'" \
 		<(overlay_of env GRANARY_SHIELD=lacks=directory)
-	check "one with an empty root" grep -q "^warn .*the listing of the root lacks 'file'" \
+	check "one with an empty root" grep -q "^warn .*the listing of the root lacks 'directory'" \
 		<(overlay_of env GRANARY_SHIELD=removed unshare -rm)
 	check "and the remedy" grep -q "mounts work without it" \
 		<(overlay_of env GRANARY_SHIELD=removed unshare -rm)

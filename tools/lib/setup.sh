@@ -26,16 +26,18 @@ dnf_images='python3 python3-pillow python3-h5py squashfs-tools tar diffutils'
 apt_tests='python3-torch python3-torchvision attr autofs busybox bzip2 curl e2fsprogs findutils
 	gzip hdf5-filter-plugin hdf5-filter-plugin-blosc-serial hdf5-tools libarchive-tools
 	mandoc mount netcdf-bin openssh-sftp-server procps prometheus
-	prometheus-node-exporter sshfs strace universal-ctags
+	prometheus-node-exporter sshfs strace systemd universal-ctags
 	lbzip2 lz4 pigz pixz tabix unzip util-linux xz-utils zip zsh zstd 7zip'
 dnf_tests='python3-torch python3-torchvision attr autofs bsdtar bzip2 curl e2fsprogs findutils gzip
 	hdf5 htslib-tools lbzip2 lz4 mandoc netcdf openssh-server golang-github-prometheus
-	golang-github-prometheus-node-exporter pigz pixz procps-ng fuse-sshfs strace
+	golang-github-prometheus-node-exporter pigz pixz procps-ng fuse-sshfs strace systemd
 	ctags unzip zip 7zip util-linux xz zsh zstd'
 apt_ci='clang'
 dnf_ci='clang'
 apt_fresh='debootstrap debian-archive-keyring git mount util-linux wget'
 dnf_fresh='debootstrap debian-keyring git util-linux wget'
+apt_packages='debhelper lintian rpmlint'
+dnf_packages='debhelper lintian rpmlint'
 apt_kernels='cpio debian-archive-keyring kmod qemu-system-x86'
 dnf_kernels='cpio kmod qemu-system-x86-core'
 
@@ -163,8 +165,8 @@ make_mtab() {
 	}
 }
 
-# need_packages GROUP...: groups are build, images, tests, and for tools/check ci, fresh and
-# kernels.
+# need_packages GROUP...: groups are build, images, tests, and for tools/check ci, fresh,
+# packages and kernels.
 need_packages() {
 	make_mtab
 	manager=$(package_manager)
