@@ -25,31 +25,16 @@ enum {
 
 /* ---- Which ones --------------------------------------------------------------------- */
 
-/* Decodes the begin of a stream, and keeps the first bytes: their number or an errno. */
-static ssize_t try_stream(struct decoded *stream, unsigned char *head)
+/* Decodes the beginning; damage is for the indexer to tell. */
+static bool cannot_be_entered(struct decoded *stream)
 {
 	CLEANUP(cleanup_free) unsigned char *bytes = malloc(PIECE_BYTES);
 	const struct source *source = decoded_source(stream);
-	size_t n = FORMAT_HEAD_BYTES;
-	int err = bytes ? source_pread(source, head, n, 0) : -ENOMEM;
+	int err = bytes ? 0 : -ENOMEM;
 
-	if (err == -ENODATA) {
-		n = (size_t)source_size(source);
-		err = n ? source_pread(source, head, n, 0) : 0;
-	}
 	for (uint64_t at = 0; !err && at < TRIED_BYTES; at += PIECE_BYTES)
 		err = source_pread(source, bytes, PIECE_BYTES, at);
-	return err && err != -ENODATA && err != -EIO ? err : (ssize_t)n;
-}
-
-/* Damage is for the indexer to tell. */
-static bool is_read_nowhere_else(struct decoded *stream)
-{
-	CLEANUP(cleanup_free) unsigned char *head = malloc(FORMAT_HEAD_BYTES);
-	ssize_t n = head ? try_stream(stream, head) : -ENOMEM;
-	const struct format *format = n > 0 ? format_probe(head, (size_t)n) : NULL;
-
-	return decoded_cannot_enter(stream) || (format && !format->decoded);
+	return decoded_cannot_enter(stream);
 }
 
 static bool has_to_be_unpacked(const struct source *source, uint64_t base)
@@ -69,7 +54,7 @@ static bool has_to_be_unpacked(const struct source *source, uint64_t base)
 	if (stream_kind_needs(kind) ||
 	    decoded_open(kind, source, base, length, source_path(source), &stream) < 0)
 		return false;
-	result = is_read_nowhere_else(stream);
+	result = cannot_be_entered(stream);
 	decoded_close(stream);
 	return result;
 }

@@ -125,7 +125,7 @@ static int tfrecord_scan(struct scan *scan, struct error *e)
 
 const struct format format_tfrecord = {
 	.name = "tfrecord",
-	.decoded = FORMAT_DECODED_IN_ORDER,
+	.in_order = true,
 	.rows = true,
 	.probe = tf_file_probe,
 	.scan = tfrecord_scan,
