@@ -110,15 +110,10 @@ static struct map_value find_class_title(const struct pyjson_value *object,
 	struct pyjson_value key, item;
 	int best = -1;
 
-	while (walk.keys && pyjson_next(&walk, &key, &item)) {
-		int rank = title_rank(role, key.text + 1, key.size - 2);
-
-		if (rank < 0 || (best >= 0 && rank >= best) ||
-		    (item.kind == PYJSON_STRING) != text)
-			continue;
-		best = rank;
-		found = title_of(&key);
-	}
+	while (walk.keys && pyjson_next(&walk, &key, &item))
+		if ((item.kind == PYJSON_STRING) == text &&
+		    title_is_better(role, key.text + 1, key.size - 2, &best))
+			found = title_of(&key);
 	return found;
 }
 
