@@ -23,8 +23,8 @@ struct maps_json {
 static int refuse_json(const struct map_input *input, size_t line, const char *what,
 		       struct error *e)
 {
-	return error_set(e, ERROR_DATASET, EBADMSG, "%s: line %zu: this JSON cannot be read: %s",
-			 input->path, line, what);
+	return error_set(e, ERROR_DATASET, EBADMSG,
+			 "%s: line %zu: this JSON cannot be read: %s", input->path, line, what);
 }
 
 /* Halves of UTF-16 pairs are bytes of a file's name, as in Python. */

@@ -77,11 +77,12 @@ static void exec_tool(const struct run_indexer_call *call, char *const *environm
 	snprintf(caller, sizeof(caller), "%ld:%u:%u", (long)getppid(), (unsigned)geteuid(),
 		 (unsigned)getegid());
 	if (call->tells_all)
-		execle(call->tool, call->tool, "index", "--for-mount", memory, "--caller", caller,
-		       "-o", call->options, "--sources", list, "--all-findings", "--", source,
-		       (char *)NULL, environment);
+		execle(call->tool, call->tool, "index", "--for-mount", memory, "--caller",
+		       caller, "-o", call->options, "--sources", list, "--all-findings", "--",
+		       source, (char *)NULL, environment);
 	execle(call->tool, call->tool, "index", "--for-mount", memory, "--caller", caller,
-	       "-o", call->options, "--sources", list, "--", source, (char *)NULL, environment);
+	       "-o", call->options, "--sources", list, "--", source, (char *)NULL,
+	       environment);
 }
 
 /* ---- For another user ---- */
