@@ -65,7 +65,8 @@ static bool front_is_raised(const struct front_ops *front, const struct mount *m
 
 	if (setup->config->shield != SHIELD_ON &&
 	    !memory_allows_inodes(names * name_bytes, setup->config->budget)) {
-		snprintf(outcome, FRONT_WHY_BYTES, "for so many names it would take too much memory");
+		snprintf(outcome, FRONT_WHY_BYTES,
+			 "for so many names it would take too much memory");
 		return false;
 	}
 	if (!front->raise(mount, setup, outcome))

@@ -115,7 +115,8 @@ int mount_explain(const struct mount_wish *wish, int errnum, const char *message
 	if (closed)
 		return error_set(e, ERROR_MOUNT, errnum, "%s: %s", at, device_remedy(closed));
 	if (*message)
-		return error_set(e, ERROR_MOUNT, errnum, "%s: %s; %s", at, message, remedy_of(message));
+		return error_set(e, ERROR_MOUNT, errnum, "%s: %s; %s", at, message,
+				 remedy_of(message));
 	if (wish->context && errnum == EINVAL && !has_selinux())
 		return error_set(e, ERROR_MOUNT, errnum, "%s: -o context=%s: this kernel has no "
 				 "SELinux, or it is disabled: leave the option out", at,

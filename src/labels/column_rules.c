@@ -9,17 +9,14 @@
 /* The best of the usual names, but for one column. */
 static int best_label(const struct label_column_facts *columns, size_t n, int but)
 {
-	int found = COLUMN_NONE, best = COLUMN_NONE;
+	int found = COLUMN_NONE, best = -1;
 
 	for (size_t i = 0; i < n; i++) {
 		const char *name = columns[i].name;
-		int rank = title_rank(TITLE_LABEL, name, strlen(name));
 
-		if (rank < 0 || (int)i == but || !columns[i].can_label ||
-		    columns[i].unfit || (found >= 0 && rank >= best))
-			continue;
-		found = (int)i;
-		best = rank;
+		if ((int)i != but && columns[i].can_label && !columns[i].unfit &&
+		    title_is_better(TITLE_LABEL, name, strlen(name), &best))
+			found = (int)i;
 	}
 	return found;
 }

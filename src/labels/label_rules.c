@@ -480,11 +480,11 @@ static void say_unused_splits(struct rules *rules, const struct binding *b)
 				     "labels=%s has a directory for each of its values",
 				     item->name, item->name);
 	}
-	if (list != RULE_NONE && label_rules_find_folds(rules->catalogue, rules->plan, &list, &fold))
-		rules_report(rules, "'%s' and '%s' list rows of one split, in different folds, and "
-			     "are not used: all rows lie together; -o view=arrays shows arrays "
-			     "as they are stored", item_at(rules, list)->name,
-			     item_at(rules, fold)->name);
+	if (label_rules_find_folds(rules->catalogue, rules->plan, &list, &fold))
+		rules_report(rules, "'%s' and '%s' list rows of one split, in different "
+			     "folds, and are not used: all rows lie together; -o "
+			     "view=arrays shows arrays as they are stored",
+			     item_at(rules, list)->name, item_at(rules, fold)->name);
 	else if (list != RULE_NONE)
 		rules_report(rules, "'%s' may list the rows of a split, and is not used: a "
 			     "list for each split is needed, of numbers of rows of '%s', and "
@@ -506,7 +506,8 @@ static void find_splits(struct rules *rules, struct binding *b)
 		b->split_column = rules->split_column;
 	b->has_split_lists = b->split_column == RULE_NONE && lists->count > 1 &&
 			     lists->count <= ROW_SPLITS_MOST &&
-			     !label_rules_find_folds(rules->catalogue, rules->plan, &one, &other);
+			     !label_rules_find_folds(rules->catalogue, rules->plan, &one,
+						     &other);
 	for (size_t i = 0; i < lists->count && b->has_split_lists; i++)
 		if (label_rules_count(item_at(rules, lists->items[i])) > b->rows)
 			b->has_split_lists = false;

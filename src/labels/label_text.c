@@ -48,6 +48,11 @@ static enum label_text read_number(const char *text, size_t n, int64_t *number)
 								       LABEL_TEXT_FRACTION;
 }
 
+static bool is_between(char c)
+{
+	return c == ',' || isspace((unsigned char)c);
+}
+
 /* Numbers with blanks or commas between them, in brackets or not. */
 static enum label_text label_text_read_list(const char *text, size_t n, int64_t *number)
 {
@@ -60,9 +65,9 @@ static enum label_text label_text_read_list(const char *text, size_t n, int64_t 
 		int64_t value = 0;
 		enum label_text kind;
 
-		while (at < end && (*at == ' ' || *at == ','))
+		while (at < end && is_between(*at))
 			at++;
-		for (from = at; at < end && *at != ' ' && *at != ',';)
+		for (from = at; at < end && !is_between(*at);)
 			at++;
 		if (at == from)
 			break;

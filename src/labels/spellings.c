@@ -82,7 +82,8 @@ static int join_spellings(const struct spelled_number *items, size_t n, bool is_
 	class = is_label ? NULL : whole ? items[0].text : digits;
 	for (size_t i = 0; i < n; i++) {
 		struct spelling spelling = { items[i].text, class, items[i].number };
-		bool same = items[i].decimal || (is_label && strcmp(items[i].text, digits) == 0);
+		bool same = items[i].decimal ||
+			    (is_label && strcmp(items[i].text, digits) == 0);
 
 		if (same && vec_push(&out->items, spelling) < 0)
 			return -ENOMEM;
@@ -135,12 +136,12 @@ bool spellings_describe(const struct spellings *spellings, char out[SPELLINGS_TE
 	int n = 0;
 
 	if (spellings->items.count)
-		n = snprintf(out, SPELLINGS_TEXT_BYTES, "the label '%.24s' is the number %" PRId64 ", "
-			     "and in the class that is called so (%zu such labels)",
+		n = snprintf(out, SPELLINGS_TEXT_BYTES, "the label '%.24s' is the number %"
+			     PRId64 ", and in the class that is called so (%zu such labels)",
 			     first->text, first->number, spellings->items.count);
 	if (spellings->zeros[0])
-		n += snprintf(out + n, SPELLINGS_TEXT_BYTES - (size_t)n, "%sthe labels '%.24s' and "
-			      "'%.24s' are one number, and two classes", n ? "; " : "",
-			      spellings->zeros[0], spellings->zeros[1]);
+		n += snprintf(out + n, SPELLINGS_TEXT_BYTES - (size_t)n,
+			      "%sthe labels '%.24s' and '%.24s' are one number, and two classes",
+			      n ? "; " : "", spellings->zeros[0], spellings->zeros[1]);
 	return n > 0;
 }

@@ -3,22 +3,6 @@
 
 #include "names/column_titles.h"
 
-static int label_rank(const struct class_column *column)
-{
-	return title_rank(TITLE_CLASS_NUMBER, column->title, column->title_size);
-}
-
-static int name_rank(const struct class_column *column)
-{
-	return title_rank(TITLE_CLASS_NAME, column->title, column->title_size);
-}
-
-/* Is the rank better: usual at all, and more so? */
-static bool is_better(int rank, int best)
-{
-	return rank >= 0 && (best < 0 || rank < best);
-}
-
 bool class_title_of_labels(const char *title, size_t size)
 {
 	return title_rank(TITLE_CLASS_NUMBER, title, size) >= 0 ||
@@ -44,14 +28,14 @@ static size_t find_label(const struct class_column *columns, size_t n, size_t ro
 	int best = -1;
 
 	for (size_t i = 0; i < n; i++) {
-		int rank = titles ? label_rank(&columns[i]) : -1;
+		const struct class_column *column = &columns[i];
 
-		if (!is_numbers(&columns[i], rows))
+		if (!is_numbers(column, rows))
 			continue;
 		count++;
-		if (is_better(rank, best) || found == n)
+		if ((titles && title_is_better(TITLE_CLASS_NUMBER, column->title,
+					       column->title_size, &best)) || found == n)
 			found = i;
-		best = is_better(rank, best) ? rank : best;
 	}
 	return count == 1 || best >= 0 ? found : n;
 }
@@ -65,14 +49,15 @@ static size_t class_columns_find_name(const struct class_column *columns, size_t
 	int best = -1;
 
 	for (size_t i = 0; i < n; i++) {
-		int rank = titles ? name_rank(&columns[i]) : -1;
+		const struct class_column *column = &columns[i];
 
 		if (i == label)
 			continue;
 		if (rows > 1 && columns[i].wnids == rows - 1)
 			return i;
-		if (is_better(rank, best))
-			titled = i, best = rank;
+		if (titles && title_is_better(TITLE_CLASS_NAME, column->title,
+					      column->title_size, &best))
+			titled = i;
 		if (is_numbers(&columns[i], rows))
 			continue;
 		words++;
@@ -89,7 +74,7 @@ static struct class_columns_choice choose_titled(const struct class_column *colu
 					      .titles = true};
 
 	for (size_t i = 0; i < n; i++)
-		if (name_rank(&columns[i]) < 0)
+		if (title_rank(TITLE_CLASS_NAME, columns[i].title, columns[i].title_size) < 0)
 			return choice;
 	choice.name = class_columns_find_name(columns, n, rows, n, true);
 	if (choice.name < n && rows > 1)

@@ -17,16 +17,12 @@ enum { NONE = -1, LISTED_BYTES = 400 };
 /* The column, but one, with the most usual title for names of files; NONE: there is none. */
 static int find_key(const struct map_value *titles, size_t n, int but)
 {
-	int found = NONE, best = NONE;
+	int found = NONE, best = -1;
 
-	for (size_t i = 0; i < n; i++) {
-		int rank = title_rank(TITLE_FILE, titles[i].text, titles[i].size);
-
-		if (rank < 0 || (int)i == but || (found >= 0 && rank >= best))
-			continue;
-		found = (int)i;
-		best = rank;
-	}
+	for (size_t i = 0; i < n; i++)
+		if ((int)i != but &&
+		    title_is_better(TITLE_FILE, titles[i].text, titles[i].size, &best))
+			found = (int)i;
 	return found;
 }
 

@@ -20,22 +20,22 @@ struct maps_json {
 	struct error *e;
 };
 
-static int refuse_json(const struct maps_json *j, size_t line, const char *what)
+static int refuse_json(const struct map_input *input, size_t line, const char *what,
+		       struct error *e)
 {
-	return error_set(j->e, ERROR_DATASET, EBADMSG,
-			 "%s: line %zu: this JSON cannot be read: %s", j->input->path, line,
-			 what);
+	return error_set(e, ERROR_DATASET, EBADMSG,
+			 "%s: line %zu: this JSON cannot be read: %s", input->path, line, what);
 }
 
 /* Halves of UTF-16 pairs are bytes of a file's name, as in Python. */
-static int read_string(struct maps_json *j, int which, const struct pyjson_value *string,
-		       struct map_value *out)
+static int read_string(const struct map_input *input, struct text *text,
+		       const struct pyjson_value *string, struct map_value *out,
+		       struct error *e)
 {
-	struct text *text = &j->texts[which];
 	ptrdiff_t n;
 
 	if (vec_reserve(text, string->size) < 0)
-		return error_no_memory(j->e, j->input->path);
+		return error_no_memory(e, input->path);
 	n = utf8_name(text->items, pyjson_string(string, text->items));
 	if (n >= 0)
 		*out = (struct map_value){ .kind = MAP_TEXT, .text = text->items,
@@ -43,43 +43,26 @@ static int read_string(struct maps_json *j, int which, const struct pyjson_value
 	return 0;
 }
 
-static int read_number(struct maps_json *j, const struct pyjson_value *number,
-		       struct map_value *out)
+static int read_number(const struct map_input *input, const struct pyjson_value *number,
+		       struct map_value *out, struct error *e)
 {
 	double real;
 
 	if (number->kind == PYJSON_INTEGER) {
 		out->kind = MAP_NUMBER;
 		return map_parse_number(number->text, number->size, &out->number) ? 0 :
-			refuse_json(j, map_line_of(j->input, number->text), "too big integer");
+			refuse_json(input, map_line_of(input, number->text),
+				    "too big integer", e);
 	}
 	if (pyjson_real(number, &real) < 0)
-		return error_no_memory(j->e, j->input->path);
+		return error_no_memory(e, input->path);
 	if (ieee_whole(real, &out->number))
 		out->kind = MAP_NUMBER;
 	return 0;
 }
 
-/* [0, 1, 0]; false: it is not one-hot. */
-static bool read_hot(const struct pyjson_value *list, int64_t *label)
-{
-	struct pyjson_walk walk = pyjson_items(list);
-	struct pyjson_value key, item;
-	struct one_hot row = { 0 };
-	int64_t number = 0;
-
-	while (list->kind == PYJSON_ARRAY && pyjson_next(&walk, &key, &item)) {
-		bool whole = item.kind == PYJSON_INTEGER &&
-			     map_parse_number(item.text, item.size, &number);
-
-		one_hot_add(&row, whole, number);
-	}
-	*label = row.label;
-	return one_hot_is(&row);
-}
-
-static int read_value(struct maps_json *j, int which, const struct pyjson_value *json,
-		      struct map_value *out)
+int map_read_json(const struct map_input *input, struct text *text,
+		  const struct pyjson_value *json, struct map_value *out, struct error *e)
 {
 	struct pyjson_walk walk = pyjson_items(json);
 	struct pyjson_value first, key;
@@ -89,24 +72,31 @@ static int read_value(struct maps_json *j, int which, const struct pyjson_value 
 	*out = (struct map_value){ .kind = MAP_OTHER };
 	if (json->kind == PYJSON_NULL)
 		out->kind = MAP_NOTHING;
-	if (read_hot(json, &number)) {
+	if (json->kind == PYJSON_ARRAY &&
+	    label_text_read(json->text, json->size, &number) == LABEL_TEXT_HOT) {
 		*out = (struct map_value){ .kind = MAP_NUMBER, .number = number,
 					   .in_list = true };
 		return 0;
 	}
 	if (json->kind == PYJSON_INTEGER || json->kind == PYJSON_REAL)
-		return read_number(j, json, out);
+		return read_number(input, json, out, e);
 	if (json->kind == PYJSON_STRING)
-		return read_string(j, which, json, out);
+		return read_string(input, text, json, out, e);
 	if (json->kind == PYJSON_FALSE || json->kind == PYJSON_TRUE)
 		*out = (struct map_value){ .kind = MAP_NUMBER,
 					   .number = json->kind == PYJSON_TRUE };
 	if (json->kind == PYJSON_ARRAY && pyjson_next(&walk, &key, &first) &&
 	    first.kind == PYJSON_STRING) {
-		err = read_string(j, which, &first, out);
+		err = read_string(input, text, &first, out, e);
 		out->in_list = true;
 	}
 	return err;
+}
+
+static int read_value(struct maps_json *j, int which, const struct pyjson_value *json,
+		      struct map_value *out)
+{
+	return map_read_json(j->input, &j->texts[which], json, out, j->e);
 }
 
 /* {"id": 1, "name": "cat"} */
@@ -150,8 +140,8 @@ static int visit_values(struct maps_json *j, const struct pyjson_value *list)
 		if (map_texts_add(&j->keys, pair.key.text, pair.key.size) < 0)
 			return error_no_memory(j->e, j->input->path);
 		if (j->keys.items.count == before)
-			err = refuse_json(j, map_line_of(j->input, key.text),
-					  "duplicate object key");
+			err = refuse_json(j->input, map_line_of(j->input, key.text),
+					  "duplicate object key", j->e);
 	}
 	return err;
 }
@@ -177,7 +167,7 @@ static int visit_json(struct maps_json *j)
 	int err = pyjson_begin(&json, j->input->bytes, j->input->n, &fault);
 
 	if (err == -EBADMSG) {
-		refuse_json(j, fault.line, fault.what);
+		refuse_json(j->input, fault.line, fault.what, j->e);
 		return -EILSEQ;
 	}
 	if (err)

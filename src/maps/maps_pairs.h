@@ -65,6 +65,13 @@ int map_visit_pickle(const struct map_input *input, struct error *e);
 /* JSON, or where it is none: a dict or list as Python or YAML write it. */
 int map_visit_json(const struct map_input *input, struct error *e);
 
+struct text;
+struct pyjson_value;
+
+/* A value of JSON; `text` may hold it, until the next one. -ENOMEM, or -EBADMSG. */
+int map_read_json(const struct map_input *input, struct text *text,
+		  const struct pyjson_value *json, struct map_value *out, struct error *e);
+
 /* JSON objects, a row each: lines of them, or (of files, not of classes) a list. */
 bool map_are_records(const struct map_input *input);
 int map_visit_records(const struct map_input *input, struct error *e);

@@ -8,9 +8,8 @@
 
 #include "base/cleanup.h"
 #include "base/pyjson.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "base/vec.h"
-#include "labels/label_text.h"
 #include "maps/maps_columns.h"
 #include "names/column_titles.h"
 
@@ -19,7 +18,7 @@ struct maps_records {
 	struct map_pair pair;
 	bool begun;
 	struct map_value titles[2]; /* of the key and of the value */
-	VEC(char) texts[2];
+	struct text texts[2];
 	struct error *e;
 };
 
@@ -82,42 +81,24 @@ bool map_are_records(const struct map_input *input)
 	return skip_blanks(input, end, n) < n || has_titles(input, &json.root);
 }
 
-/* A value that is no text, or what a text says. */
+/* Fractions, and NaN, are what their texts say. */
 static int records_read(struct maps_records *r, int which, const struct pyjson_value *object,
 			struct map_value *out)
 {
 	const struct map_value *title = &r->titles[which];
 	struct pyjson_value value;
-	enum label_text kind;
-	ptrdiff_t n;
+	int err;
 
 	*out = (struct map_value){ .kind = MAP_NOTHING };
-	if (!pyjson_find(object, title->text, title->size, &value) || value.kind == PYJSON_NULL)
+	if (!pyjson_find(object, title->text, title->size, &value))
 		return 0;
-	*out = (struct map_value){ .kind = MAP_OTHER };
-	if (value.kind == PYJSON_STRING) {
-		if (vec_reserve(&r->texts[which], value.size) < 0)
-			return error_no_memory(r->e, r->input->path);
-		out->text = r->texts[which].items;
-		n = utf8_name(r->texts[which].items,
-			      pyjson_string(&value, r->texts[which].items));
-		out->size = n < 0 ? 0 : (size_t)n;
-		out->kind = n < 0 ? MAP_OTHER : MAP_TEXT;
-		return 0;
-	}
-	if (value.kind == PYJSON_TRUE || value.kind == PYJSON_FALSE) {
-		*out = (struct map_value){ .kind = MAP_NUMBER,
-					   .number = value.kind == PYJSON_TRUE };
-		return 0;
-	}
-	kind = label_text_read(value.text, value.size, &out->number);
-	out->text = value.text;
-	out->size = value.size;
-	if (label_text_is_number(kind))
-		out->kind = MAP_NUMBER;
-	else if (kind == LABEL_TEXT_NONE || kind == LABEL_TEXT_FRACTION)
-		out->kind = MAP_TEXT;
-	return 0;
+	err = map_read_json(r->input, &r->texts[which], &value, out, r->e);
+	if (out->in_list && out->kind == MAP_TEXT)
+		out->kind = MAP_OTHER;
+	if (!err && value.kind == PYJSON_REAL && out->kind == MAP_OTHER)
+		*out = (struct map_value){ .kind = MAP_TEXT, .text = value.text,
+					   .size = value.size };
+	return err;
 }
 
 /* The item with the most usual title in this role, whose value is a text, or is none. */
@@ -129,15 +110,10 @@ static struct map_value find_class_title(const struct pyjson_value *object,
 	struct pyjson_value key, item;
 	int best = -1;
 
-	while (walk.keys && pyjson_next(&walk, &key, &item)) {
-		int rank = title_rank(role, key.text + 1, key.size - 2);
-
-		if (rank < 0 || (best >= 0 && rank >= best) ||
-		    (item.kind == PYJSON_STRING) != text)
-			continue;
-		best = rank;
-		found = title_of(&key);
-	}
+	while (walk.keys && pyjson_next(&walk, &key, &item))
+		if ((item.kind == PYJSON_STRING) == text &&
+		    title_is_better(role, key.text + 1, key.size - 2, &best))
+			found = title_of(&key);
 	return found;
 }
 

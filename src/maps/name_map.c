@@ -237,9 +237,11 @@ static int make_numbers(struct name_map *map, struct error *e)
 /* Names of classes that are one number are one class. */
 static int join_spellings(struct name_map *map, struct error *e)
 {
+	const struct number_labels none = { NULL, 0 };
 	struct spellings spellings;
-	int err = spellings_find(map->classes.items.items, map->words ? map->classes.items.count : 0,
-				 (struct number_labels){ NULL, 0 }, &map->classes.arena, &spellings);
+	int err = spellings_find(map->classes.items.items,
+				 map->words ? map->classes.items.count : 0, none,
+				 &map->classes.arena, &spellings);
 
 	for (size_t i = 0; i < map->items.count && spellings.items.count && !err; i++) {
 		struct name_map_item *item = &map->items.items[i];

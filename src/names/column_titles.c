@@ -69,6 +69,16 @@ int title_rank(enum title_role role, const char *title, size_t n)
 	return -1;
 }
 
+bool title_is_better(enum title_role role, const char *title, size_t n, int *best)
+{
+	int rank = title_rank(role, title, n);
+
+	if (rank < 0 || (*best >= 0 && rank >= *best))
+		return false;
+	*best = rank;
+	return true;
+}
+
 bool title_is_split(const char *title, size_t n)
 {
 	int rank = title_rank(TITLE_SPLIT, title, n);

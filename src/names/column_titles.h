@@ -24,6 +24,9 @@ enum title_role {
 /* How usual the title is for that role, 0 is most; -1: it is none. */
 int title_rank(enum title_role role, const char *title, size_t n);
 
+/* Is the title more usual for that role than all before it? Begin with *best = -1. */
+bool title_is_better(enum title_role role, const char *title, size_t n, int *best);
+
 /* Are words there splits, whichever they are? "split", "subset"; but not "usage". */
 bool title_is_split(const char *title, size_t n);
 

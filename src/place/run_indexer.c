@@ -83,7 +83,8 @@ static void exec_tool(const struct run_indexer_call *call, char *const *environm
 		       "-o", call->options, "--sources", list, mode, "--", source,
 		       (char *)NULL, environment);
 	execle(call->tool, call->tool, "index", "--for-mount", memory, "--caller", caller,
-	       "-o", call->options, "--sources", list, "--", source, (char *)NULL, environment);
+	       "-o", call->options, "--sources", list, "--", source, (char *)NULL,
+	       environment);
 }
 
 /* ---- For another user ---- */

@@ -434,7 +434,9 @@ static int add_split(struct build *b, const struct wds_record *record)
 {
 	struct wds_splits *splits = &b->findings->splits;
 
-	return splits->partial || b->config->split ? 0 : vec_push(&splits->files, record->split);
+	if (splits->partial || b->config->split)
+		return 0;
+	return vec_push(&splits->files, record->split);
 }
 
 static int wds_build_add_part(struct build *b, const struct wds_sample *sample,

@@ -197,6 +197,7 @@ for KIND, (NAME, TEXT) in {
                                    b' {"file_name": "2", "label": [0, 1]}]'),
         "json": ("m.json", b'{"0.jpg": 0, "1.jpg": 1, "2.jpg": 1}'),
         "json-hot": ("m.json", b'{"0.jpg": [1, 0], "1.jpg": [0, 1], "2.jpg": [0, 1]}'),
+        "json-hot-lines": ("m.json", b'{"0.jpg": [\n1,\n0], "1.jpg": [0,\t1.0], "2.jpg": [0,\n1]}'),
         "json-words": ("m.json", b'{"0.jpg": "0", "1.jpg": "1", "2.jpg": "1"}'),
         "pickle": ("m.pkl", pickle.dumps({"0.jpg": 0, "1.jpg": 1, "2.jpg": 1})),
         "pickle-0": ("m.pkl", pickle.dumps({"0.jpg": 0, "1.jpg": 1, "2.jpg": 1}, 0)),

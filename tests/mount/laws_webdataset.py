@@ -189,6 +189,7 @@ def wds_same(members):
 
 for KIND, MEMBERS in {
         "cls": ("cls", lambda n: b"%d" % n), "cls-float": ("cls", lambda n: b"%d.0" % n),
+        "json-hot-lines": ("json", lambda n: b'{"label": [\n  %d,\n  %d\n]}' % (n == 0, n)),
         "json-hot": ("json", lambda n: b'{"label": [%d, %d]}' % (n == 0, n)), "cls-line": ("cls", lambda n: b"%d\n" % n),
         "json": ("json", lambda n: json.dumps({"label": n}).encode()),
         "json-float": ("json", lambda n: json.dumps({"label": float(n)}).encode()),

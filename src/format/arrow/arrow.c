@@ -81,12 +81,9 @@ static void report_no_images(const struct arrow_file *file)
 
 	for (size_t i = 0; i < file->schema.columns.count; i++) {
 		const struct arrow_column *column = &file->schema.columns.items[i];
-		int rank = title_rank(TITLE_LABEL, column->name, strlen(column->name));
 
-		if (rank < 0 || (found && rank >= best))
-			continue;
-		found = column;
-		best = rank;
+		if (title_is_better(TITLE_LABEL, column->name, strlen(column->name), &best))
+			found = column;
 	}
 	if (!found || file->scan->rows->tree || arrow_column_has_files(found) ||
 	    arrow_column_can_label(found))
