@@ -63,8 +63,15 @@ static bool is_obstructed(const struct front_watch *watch)
 {
 	const char *path = watch->mount->mountpoint;
 	pid_t process = process_working_in(path);
+	pid_t walker = process_find_on_device();
 	struct mount_entry entry;
 
+	if (walker) {
+		snprintf(watch->said, FRONT_WHY_BYTES,
+			 "process %d stays on one file system (-x), and may take a change of the "
+			 "device number for a border; it comes once that has ended", (int)walker);
+		return true;
+	}
 	if (process) {
 		snprintf(watch->outcome, FRONT_WHY_BYTES,
 			 "process %d works in it (current directory); it comes once that has "

@@ -6,7 +6,9 @@
  * The supervisor watches the counters that all servers share; a child of the supervisor
  * does the work. No front comes while a process has its working directory in the mount:
  * that directory would be in a mount without a path then, and getcwd(3) would fail. Nor
- * while something is mounted in the mount, which would be detached as well.
+ * while something is mounted in the mount, which would be detached as well. Nor while a
+ * program stays on one file system by device numbers, path by path, as cp -x does, which
+ * would leave out directories without a word: the overlay has another number.
  *
  * Threads: one, the supervisor's. NULL is allowed in all calls: nothing is watched.
  */

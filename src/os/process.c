@@ -86,7 +86,9 @@ static bool links_into(int proc, const char *process, const char *link,
 	       (n == (ssize_t)size || target[size] == '/');
 }
 
-pid_t process_working_in(const char *directory)
+/* The first process that a test of its directory of /proc is true for. */
+static pid_t process_find(bool (*is_it)(int proc, const char *process, const char *context),
+			  const char *context)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
@@ -94,13 +96,71 @@ pid_t process_working_in(const char *directory)
 
 	while (proc && !found && (entry = readdir(proc))) {
 		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
-		    (links_into(dirfd(proc), entry->d_name, "cwd", directory) ||
-		     links_into(dirfd(proc), entry->d_name, "root", directory)))
+		    is_it(dirfd(proc), entry->d_name, context))
 			found = (pid_t)strtol(entry->d_name, NULL, 10);
 	}
 	if (proc)
 		closedir(proc);
 	return found;
+}
+
+static bool process_works_in(int proc, const char *process, const char *directory)
+{
+	return links_into(proc, process, "cwd", directory) ||
+	       links_into(proc, process, "root", directory);
+}
+
+pid_t process_working_in(const char *directory)
+{
+	return process_find(process_works_in, directory);
+}
+
+static bool process_is_cp(const char *program)
+{
+	const char *slash = strrchr(program, '/');
+
+	return strcmp(slash ? slash + 1 : program, "cp") == 0;
+}
+
+bool process_stays_on_device(const char *arguments, size_t size)
+{
+	static const char option[] = "--one-file-system";
+	const char *end = arguments + size;
+	bool cp;
+
+	if (size == 0 || end[-1] != '\0')
+		return false;
+	cp = process_is_cp(arguments);
+	for (const char *word = arguments + strlen(arguments) + 1;
+	     word < end && strcmp(word, "--") != 0; word += strlen(word) + 1) {
+		/* getopt_long(3) takes an option's beginning, too */
+		if (strncmp(word, "--one", 5) == 0 && strncmp(word, option, strlen(word)) == 0)
+			return true;
+		if (cp && word[0] == '-' && word[1] != '-' && strchr(word, 'x'))
+			return true;
+	}
+	return false;
+}
+
+/* The options come early in a command line that is cut. */
+static bool process_is_on_device(int proc, const char *process, const char *context)
+{
+	char path[300], line[4096];
+	ssize_t n;
+
+	(void)context;
+	snprintf(path, sizeof(path), "%.255s/cmdline", process);
+	CLEANUP(cleanup_close) int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
+	if (n <= 0)
+		return false;
+	line[n] = '\0'; /* ends the last word, which may be cut, or is empty */
+	return process_stays_on_device(line, (size_t)n + 1);
+}
+
+pid_t process_find_on_device(void)
+{
+	return process_find(process_is_on_device, NULL);
 }
 
 /* Asks the kernel: /proc may hide other users' processes (hidepid=). */

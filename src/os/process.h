@@ -6,6 +6,7 @@
 #define GRANARY_OS_PROCESS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -50,6 +51,16 @@ bool process_limits_lowered(pid_t child);
  * of /proc: 0: none, or none that may be seen. Touches no filesystem but /proc.
  */
 pid_t process_working_in(const char *directory);
+
+/*
+ * Does a command line (of /proc, each argument with its NUL) tell its program to stay on
+ * one file system? Of programs that compare device numbers path by path: cp -x, and any
+ * with --one-file-system. Pure.
+ */
+bool process_stays_on_device(const char *arguments, size_t size);
+
+/* A process with such a command line: 0: none, or none that may be seen. */
+pid_t process_find_on_device(void);
 
 /* Processes that the kernel has killed on this machine for lack of memory. */
 uint64_t process_oom_kills(void);

@@ -194,6 +194,24 @@ works_in_it() {
 	left "a working directory"
 }
 
+# It compares device numbers path by path, and takes another one for a border.
+stays_on_device() {
+	local copier
+	begin "cp -x"
+	mkfifo "$work/fifo"
+	cp -x "$work/fifo" "$work/copied" &
+	copier=$!
+	started+=("$copier")
+	reads terminal
+	check "cp -x: it waits" wait_until 20 \
+		grep -q "process $copier stays on one file system" "$log"
+	refuse "cp -x: bare" is_shielded "$mnt"
+	kill "$copier"
+	comes "cp -x, ended"
+	reader_ends "cp -x"
+	left "cp -x"
+}
+
 mounted_in_it() {
 	begin "a mount inside"
 	mount -t tmpfs none "$mnt/empty"
@@ -305,6 +323,7 @@ refused
 unseen
 with_kills
 works_in_it
+stays_on_device
 mounted_in_it
 peers
 for_a_user

@@ -198,10 +198,45 @@ static void test_who_works_in_a_directory(void **state)
 #endif
 #endif
 
+static const struct process_row {
+	const char *line; /* a space in the place of each NUL */
+	bool stays;
+} process_rows[] = {
+	{ "cp -x a b", true },
+	{ "cp -ax a b", true },
+	{ "/bin/cp -r --one-file-system a b", true },
+	{ "cp -r --one a b", true },
+	{ "restic backup --one-file-system /data", true },
+	{ "cp -r a b", false },
+	{ "cp -r -- -x b", false },
+	{ "cp -r a/-x/b c", false },
+	{ "cp --context a b", false },
+	{ "scp -x a b", false },
+	{ "set -x", false },
+	{ "tool --one-fish", false },
+	{ "tool --on", false },
+	{ "cp", false },
+	{ "", false },
+};
+
+static void test_who_stays_on_a_device(void **state)
+{
+	const struct process_row *row = &process_rows[unit_row(state)];
+	size_t size = strlen(row->line) + 1;
+	char line[64];
+
+	memcpy(line, row->line, size);
+	for (size_t i = 0; i < size; i++)
+		line[i] = line[i] == ' ' ? '\0' : line[i];
+	assert_int_equal(process_stays_on_device(line, size), row->stays);
+	assert_false(process_stays_on_device(line, 0));
+}
+
 static const struct CMUnitTest process[] = {
 	cmocka_unit_test(test_of_one_thread),
 	cmocka_unit_test(test_of_hidden_ones),
 	cmocka_unit_test(test_who_works_in_a_directory),
+	unit_table(test_who_stays_on_a_device, process_rows, line),
 #ifndef __SANITIZE_THREAD__
 	cmocka_unit_test(test_of_several_threads),
 #endif
