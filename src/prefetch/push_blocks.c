@@ -168,6 +168,12 @@ bool pusher_note_read(struct pusher *p, uint32_t first, uint64_t offset, uint64_
 	return all;
 }
 
+/* Does the kernel know the file? What is read for another cannot be pushed. */
+static bool is_known(const struct pusher *p, uint32_t node)
+{
+	return p->sink && p->sink->knows(p->sink->context, node);
+}
+
 /* Pushes a file, or a piece of one; false: keep it in the dataset's cache. */
 static bool push_file(struct pusher *p, const struct order *order, uint32_t block,
 		      uint32_t node, const struct push_block *b)
@@ -179,6 +185,10 @@ static bool push_file(struct pusher *p, const struct order *order, uint32_t bloc
 
 	if (tree_stat(dataset_tree(p->dataset), node, &st) < 0 || from >= st.size)
 		return true;
+	if (!is_known(p, node)) {
+		stats_add(COUNTER_push_unknown, 1);
+		return false;
+	}
 	to = !whole && st.size - from > VOLUME_BLOCK ? from + VOLUME_BLOCK : st.size;
 	err = push_range(p, b, node, from, to);
 	if (!err && (whole || completes(p, block - (uint32_t)(from / VOLUME_BLOCK),
@@ -241,6 +251,26 @@ static struct cache_pin *push_blocks_stage(struct pusher *p, const struct order 
 	return pin;
 }
 
+/*
+ * Is the block to be read as one? Not where its files are decoded already, nor where it is
+ * larger than a block of several chunks ever is: one chunk's bytes are read at once anyway,
+ * unless they are only kept.
+ */
+static bool is_staged(const struct pusher *p, const struct order *order, uint32_t block)
+{
+	const struct volume_span *span = &order->blocks[block];
+	const struct block_files *files = &order->files[block];
+
+	for (uint32_t i = 0; i < files->count || i == 0; i++) {
+		uint32_t node = order->nodes[files->first + i];
+
+		if (ledger_is_cached(p->ledger, node) || dataset_is_decoded(p->dataset, node))
+			continue;
+		return span->end - span->start <= VOLUME_BLOCK || !is_known(p, node);
+	}
+	return false;
+}
+
 bool pusher_run(struct pusher *p, struct push_worker *worker, const struct order *order,
 		uint32_t block)
 {
@@ -250,7 +280,8 @@ bool pusher_run(struct pusher *p, struct push_worker *worker, const struct order
 
 	if (sweep_block_is_cached(p->ledger, order, block))
 		return false;
-	b.pin = pin = push_blocks_stage(p, order, block, true);
+	b.pin = pin = is_staged(p, order, block) ? push_blocks_stage(p, order, block, true) :
+						  NULL;
 	done = b.buffer && push_files(p, worker->number, order, block, &b);
 	if (pin)
 		dataset_unstage(p->dataset, pin, done);

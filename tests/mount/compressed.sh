@@ -221,7 +221,33 @@ try_rot() {
 	umount_ok "$mnt"
 }
 
+# pzstd's frames are larger than blocks that are read ahead: each is read about once, and
+# decoded once.
+try_reading_ahead() {
+	local size i
+	mkdir "$work/photos"
+	for ((i = 0; i < 300; i++)); do
+		head -c 110000 /dev/urandom >"$work/photos/$i"
+	done
+	tar --sort=name -C "$work/photos" -cf - . | pzstd -q -p 1 -o "$work/photos.tar.zst"
+	size=$(stat -c %s "$work/photos.tar.zst")
+	mount_ok "reading ahead: mounted" -o index=off,prefetch=sweep "$work/photos.tar.zst" "$mnt" ||
+		return
+	check "reading ahead: all of it is read ahead" wait_until 30 is_read_ahead "$size"
+	check "reading ahead: the files" diff -r "$work/photos" "$mnt"
+	at_most "$(counter chunks_decoded)" 6 "reading ahead: five chunks are decoded once"
+	at_most "$(counter source_read_bytes)" $((size * 3 / 2)) \
+		"reading ahead: stored bytes are read once"
+	umount_ok "$mnt"
+}
+
+# is_read_ahead BYTES
+is_read_ahead() {
+	[ "$(counter source_read_bytes)" -ge $(($1 * 9 / 10)) ]
+}
+
 make_tree
+try_reading_ahead
 try_writers
 try_shards
 try_packing
