@@ -2,8 +2,10 @@
 #include "place/opening.h"
 
 #include <errno.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -165,6 +167,18 @@ static int open_spool(struct opening *o, struct error *e)
 	return spool_open(o->config, &o->sources, o->wish.identities, &o->spool, e);
 }
 
+/* Another process would wait for the user's own daemon. */
+static int refuse_fuse(const struct spool_file *file, struct error *e)
+{
+	struct statfs fs;
+
+	if (fstatfs(file->fd, &fs) == 0 && fs.f_type != FUSE_SUPER_MAGIC)
+		return 0;
+	return error_set(e, ERROR_SYSTEM, EINVAL,
+			 "-o spool=: '%s' would lie on a FUSE filesystem, whose daemon may be the "
+			 "user's; name another directory", file->path);
+}
+
 static int open_spool_as_user(void *context, struct error *e)
 {
 	struct opening *o = context;
@@ -174,7 +188,10 @@ static int open_spool_as_user(void *context, struct error *e)
 		const struct spool_file *file = &o->spool.files[i];
 		struct spool_item data = { i, *file };
 
-		if (file->fd >= 0)
+		if (file->fd < 0)
+			continue;
+		err = refuse_fuse(file, e);
+		if (!err)
 			err = opener_send(&(struct opener_item){
 				.kind = KIND_SPOOL, .data = &data, .size = sizeof(data),
 				.text = file->path, .fd = file->fd }, e);

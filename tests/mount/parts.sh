@@ -103,6 +103,21 @@ try_places() {
 	at_least "$(grep -c 'plain.tar.a[a-z]' "$work/said")" 2 "places: two parts at least"
 }
 
+# A part that becomes shorter under a mount: EIO in it, and right bytes before it.
+try_rot() {
+	local parts=$work/rot
+	check "rot: cut" cut_file rot plain.tar plain.tar. -b 500000 || return
+	check "rot: indexed" "$granary" index --checksums -q "$parts/plain.tar.aa"
+	mount_ok "rot: mounted" "$parts/plain.tar.aa" "$mnt" || return
+	truncate -s 100 "$parts/plain.tar.ab"
+	find "$mnt" -type f -exec cat {} + >/dev/null 2>"$work/said"
+	at_least "$(grep -c "Input/output error" "$work/said")" 1 "rot: errors"
+	check "rot: the log names the part" grep -q "plain.tar.ab at byte [0-9]" "${mount_log[$mnt]}" ||
+		diag "$(tail -5 "${mount_log[$mnt]}")"
+	umount_ok "$mnt"
+	says 6 "plain.tar.aa: is cut off" "rot: granary verify" "$granary" verify "$parts/plain.tar.aa"
+}
+
 try_missing() {
 	local parts=$work/missing
 	check "missing: cut" cut_file missing plain.tar.gz plain.tar.gz.part -b 300000 || return
@@ -203,6 +218,7 @@ try_split
 try_lists
 try_index
 try_places
+try_rot
 try_missing
 try_shards
 try_zip

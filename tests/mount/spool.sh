@@ -68,6 +68,8 @@ try_keeping() {
 	check "keep: it is the tar" cmp "$kept" plain.tar
 	shows one.tar.zst "spool=keep:$spool,index=require"
 	is "$(grep -c "is unpacked now" "${mount_log[$mnt]}")" 0 "keep: used again"
+	says 0 "is sound" "keep: granary index" "$granary" index --check "$kept"
+	says 0 "sound, as far as" "keep: granary verify" "$granary" verify "$kept"
 	flip "$kept" 30000000
 	touch -d '2001-01-01' "$kept"
 	flip "$kept" 100
@@ -153,6 +155,8 @@ try_failures() {
 	is "$?" 0 "a limit of size: one sentence, nothing left" || diag "$(cat "$work/limited")"
 	says 1 "spool= is for what reads files" "granary index" \
 		"$granary" index -o "spool=$spool" one.tar.zst
+	says 1 "spool= is for what reads files" "granary verify" \
+		"$granary" verify -o "spool=$spool" one.tar.zst
 }
 
 try_full() {

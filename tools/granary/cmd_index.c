@@ -193,8 +193,6 @@ static const char *find_contradiction(const struct request *request)
 		return
 			"--renew takes directories, and finds the rest in their indexes: "
 		       "leave options other than --adopt away";
-	if (request->config.spool)
-		return "spool= is for what reads files: name the unpacked file to index it";
 	if (dataset_index_is(&request->config, "off") && !given['m'])
 		return "index=off leaves nothing to do";
 	return NULL;
@@ -259,5 +257,5 @@ const struct command command_index = {
 		"    --renew                         all indexes of 0.1 below these directories; with --adopt\n"
 		"                                    also those renamed with their packed files\n",
 	.shorts = "", .longs = longs, .takes_dataset = true,
-	.takes_quiet = true, .run = run,
+	.takes_quiet = true, .no_spool = true, .run = run,
 };

@@ -597,5 +597,5 @@ const struct command command_verify = {
 		"    --checksums FILE                compare with a manifest, as of sha256sum\n"
 		"    --write-checksums FILE          make such a manifest\n",
 	.shorts = "", .longs = longs,
-	.takes_dataset = true, .takes_quiet = true, .run = run,
+	.takes_dataset = true, .takes_quiet = true, .no_spool = true, .run = run,
 };

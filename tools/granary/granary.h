@@ -25,6 +25,7 @@ struct command {
 	const char *shorts;         /* its own options, as getopt has them */
 	const struct option *longs; /* its own, to letters of `shorts`; or NULL */
 	bool takes_dataset;         /* -o is known, and a source is needed */
+	bool no_spool;              /* it works on packed files as they are */
 	bool no_json;               /* it says why, and help does not offer it */
 	bool takes_nothing;         /* no argument is needed */
 	bool takes_quiet;           /* it shows progress, and -q takes that away */

@@ -144,6 +144,11 @@ static int request_parse(struct request *request, int argc, char **argv, int *st
 	}
 	request->arguments = argv + optind;
 	request->argument_count = (size_t)(argc - optind);
+	if (request->command->no_spool && request->config.spool) {
+		*status = report_usage(request->command, "spool= is for what reads files: name the "
+				       "file that spool=keep:DIR has left");
+		return 0;
+	}
 	if (request->argument_count || request->command->takes_nothing)
 		return 1;
 	*status = report_usage(request->command, "an argument is missing");

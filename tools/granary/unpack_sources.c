@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/size.h"
 #include "format/format.h"
+#include "progress.h"
 #include "sandbox_child.h"
 #include "stream/decoded.h"
 #include "stream/unpack.h"
@@ -65,6 +66,7 @@ struct unpacked_file {
 	const struct source *source;
 	int fd;
 	uint64_t written, looked; /* bytes; those at the last look at the room */
+	struct progress *progress;
 	struct error *e;
 };
 
@@ -118,6 +120,7 @@ static int write_unpacked(void *context, const void *bytes, size_t n)
 		from += done;
 		n -= (size_t)done;
 		file->written += (uint64_t)done;
+		atomic_fetch_add(&file->progress->bytes, (uint64_t)done);
 	}
 	if (!err && file->written > BOMB_FREE &&
 	    file->written / BOMB_RATIO > source_size(file->source))
@@ -127,13 +130,16 @@ static int write_unpacked(void *context, const void *bytes, size_t n)
 
 static int unpack_source(const struct source *source, uint64_t base, int fd, struct error *e)
 {
-	struct unpacked_file file = { .source = source, .fd = fd, .e = e };
+	struct progress progress = { .subject = "unpacking", .terminal_only = true };
+	struct unpacked_file file = { .source = source, .fd = fd, .progress = &progress, .e = e };
 	char stored[SIZE_TEXT_BYTES];
 	int err;
 
 	log_notice("'%s', of %s, cannot be read at random: it is unpacked now",
 		   source_path(source), size_text(source_size(source), stored));
+	progress_start(&progress, false);
 	err = unpack_stream(source, base, source_path(source), write_unpacked, &file, e);
+	progress_stop(&progress);
 	file.looked = 0; /* once more, in the end */
 	return err ? err : check_room(&file);
 }

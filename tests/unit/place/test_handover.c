@@ -9,6 +9,7 @@
 
 #include "place/handover.h"
 #include "source/memory_source.h"
+#include "source/parts.h"
 
 /* A path may hold anything that ends no string. */
 static char strange[] = "a\nsource 0 b  ", other[] = "other one";
@@ -97,6 +98,48 @@ static void test_there_and_back(void **state)
 	free_wish();
 }
 
+/* A source of two parts, and one that is unpacked. */
+static int read_parts_back(void *argument)
+{
+	struct source_set got = { NULL, 0 };
+	struct index_wish taken;
+	bool same;
+
+	if (handover_read(argument, &config, &got, &taken, NULL) < 0)
+		return 1;
+	same = got.count == 2 && source_part_count(got.sources[0]) == 2 &&
+	       is_file(source_part(got.sources[0], 1), "x.tar.ab", "there") &&
+	       source_part_count(got.sources[1]) == 1 &&
+	       memcmp(taken.identities, wish.identities, 2 * sizeof(*wish.identities)) == 0 &&
+	       taken.unpack_to && taken.unpack_to[0] == -1 &&
+	       write(taken.unpack_to[1], "unpacked", 8) == 8;
+	free(taken.unpack_to);
+	index_wish_free(&taken);
+	source_set_close(&got);
+	return same ? 0 : 2;
+}
+
+static void test_parts_and_files_to_unpack_to(void **state)
+{
+	char first[] = "x.tar.aa", *paths[] = { first, other }, number[16];
+	int unpack_to[] = { -1, memfd_create("unpacked", MFD_CLOEXEC) }, list;
+
+	(void)state;
+	unit_write("x.tar.aa", "here", 4);
+	unit_write("x.tar.ab", "there", 5);
+	unit_write(other, "the second", 10);
+	assert_int_equal(source_set_open(paths, 2, false, &sources, NULL), 0);
+	assert_int_equal(index_wish_make(&config, &sources, &wish, NULL), 0);
+	wish.unpack_to = unpack_to;
+	assert_int_equal(handover_write(&wish, &list, NULL), 0);
+	snprintf(number, sizeof(number), "%d", list);
+	assert_int_equal(unit_child(read_parts_back, number), 0);
+	assert_int_equal(lseek(unpack_to[1], 0, SEEK_END), 8);
+	close(unpack_to[1]);
+	close(list);
+	free_wish();
+}
+
 static bool stays_open(int fd)
 {
 	return fcntl(fd, F_GETFD) == 0;
@@ -177,6 +220,12 @@ static const struct {
 	LIST(HEAD "source 9 a\0names 8 b\0classes 8 c\0end"),
 	LIST(HEAD "source 9 a\0names 8 b\0names 8 c\0end"),
 	LIST(HEAD "source 9 a\0names 7 empty\0end"),
+	LIST(HEAD "part 8 a\0source 9 a\0end"),
+	LIST(HEAD "source 9 a\0part x b\0end"),
+	LIST(HEAD "source 9 a\0part 700 b\0end"),
+	LIST(HEAD "unpack 8 a\0source 9 a\0end"),
+	LIST(HEAD "source 9 a\0unpack x\0end"),
+	LIST(HEAD "source 9 a\0unpack 8 a\0unpack 7 a\0end"),
 };
 
 static int read_broken(void *argument)
@@ -231,6 +280,7 @@ static void test_what_is_no_descriptor(void **state)
 
 static const struct CMUnitTest handover[] = {
 	cmocka_unit_test(test_there_and_back),
+	cmocka_unit_test(test_parts_and_files_to_unpack_to),
 	cmocka_unit_test(test_what_stays_open),
 	cmocka_unit_test(test_only_local_files_are_handed_over),
 	unit_table(test_what_is_no_list, broken, bytes),
