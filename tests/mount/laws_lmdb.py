@@ -39,6 +39,14 @@ def lmdb_classes():
         copy("raw.lmdb", f"d/{name}_train_lmdb/data.mdb")
 
 
+@lmdb("mixed", "classes-of-splits", " ".join(
+    f"{split}/{name}:1 {split}/{name}/a/b:9" for split in ("train", "val")
+    for name in ("bedroom", "kitchen")), sources="d")
+def lmdb_classes_of_splits():
+    for name in ("bedroom_train", "bedroom_val", "kitchen_train", "kitchen_val"):
+        copy("raw.lmdb", f"d/{name}_lmdb/data.mdb")
+
+
 lmdb("shifted", "numbers", "000:1 100:1 200:1 300:1 400:1", "the 5 labels are not 0 to 4")(
     lambda: copy("planes.lmdb"))
 
