@@ -84,8 +84,12 @@ bool split_of_path(const char *path, char out[SPLIT_BYTES])
 {
 	const char *name = filename_of(path), *word = name;
 	size_t n = 0;
-	unsigned found = find_words(name, &word, &n);
+	unsigned found;
 
+	/* LMDB's file has no name of its own; what follows the directory's is no split */
+	if (strcmp(name, "data.mdb") == 0)
+		directory_name_of(path, &name);
+	found = find_words(name, &word, &n);
 	if (found == 0 && name > path) {
 		for (word = name - 1; word > path && word[-1] != '/';)
 			word--;

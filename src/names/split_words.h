@@ -27,7 +27,7 @@ enum { SPLIT_BYTES = 16 };
 /*
  * The split that a file's name says: such a word, "trainval", "dev" or "eval", as
  * "train" of "x-train-0001.tar". Where it has none, that of the directory it is in:
- * "val/x.tar". false, and "": there is none, or there are two that differ.
+ * "val/x.tar"; of LMDB's data.mdb the directory is the name. false, and "": there is none, or there are two that differ.
  */
 bool split_of_path(const char *path, char out[SPLIT_BYTES]);
 

@@ -387,6 +387,37 @@ static void test_cycles(void **state)
 	free(bytes);
 }
 
+/* A key of several values, or a database, that says it is a large value. */
+static const struct {
+	const char *key;
+	unsigned flags;
+} trees[] = { { "few", 1 | 4 }, { "few", 1 | 4 | 2 }, { "fixed", 1 | 2 } };
+
+static void test_large_trees(void **state)
+{
+	size_t i = unit_row(state), n, length = strlen(trees[i].key);
+	char *bytes = lmdb_fixture("dup.lmdb", &n);
+	bool found = false;
+	struct run run;
+
+	for (size_t at = 8; at + length < n; at++) {
+		unsigned char *node = (unsigned char *)bytes + at - 8;
+
+		if (memcmp(bytes + at, trees[i].key, length) != 0 || node[6] != length || node[7])
+			continue;
+		put(node, 0xffff, 2);
+		put(node + 4, trees[i].flags, 2);
+		found = true;
+	}
+	assert_true(found);
+	unit_write("large", bytes, n);
+	run_scan(&run, "lmdb", "large", 0, NULL, false);
+	assert_int_equal(run.err, -EBADMSG);
+	assert_non_null(strstr(run.e.text, "a large value that is a tree"));
+	run_end(&run);
+	free(bytes);
+}
+
 static const struct CMUnitTest tests[] = {
 	unit_texts(test_as_written, fixtures_read),
 	unit_texts(test_window, fixtures_read),
@@ -395,6 +426,7 @@ static const struct CMUnitTest tests[] = {
 	unit_texts(test_truncated, files_damaged),
 	unit_table(test_hostile, hostiles, what),
 	cmocka_unit_test(test_cycles),
+	unit_table(test_large_trees, trees, key),
 };
 
 UNIT_MAIN(tests)

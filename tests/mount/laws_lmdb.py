@@ -39,6 +39,14 @@ def lmdb_classes():
         copy("raw.lmdb", f"d/{name}_train_lmdb/data.mdb")
 
 
+@lmdb("mixed", "classes-of-splits", " ".join(
+    f"{split}/{name}:1 {split}/{name}/a/b:9" for split in ("train", "val")
+    for name in ("bedroom", "kitchen")), sources="d")
+def lmdb_classes_of_splits():
+    for name in ("bedroom_train", "bedroom_val", "kitchen_train", "kitchen_val"):
+        copy("raw.lmdb", f"d/{name}_lmdb/data.mdb")
+
+
 lmdb("shifted", "numbers", "000:1 100:1 200:1 300:1 400:1", "the 5 labels are not 0 to 4")(
     lambda: copy("planes.lmdb"))
 
@@ -53,7 +61,7 @@ def lmdb_names():
 lmdb("remedy", "odd-values", ".:1 a/b:9", "view=tree shows all")(lambda: copy("raw.lmdb"))
 lmdb("remedy", "two-labels", "0:3 1:3", "labels=fine_label takes it")(lambda: copy("dicts.lmdb"))
 lmdb("remedy", "chosen", "0:2 1:2 2:2", options="labels=fine_label")(lambda: copy("dicts.lmdb"))
-lmdb("same", "pickles", "-", "5 of 28 files have no label")(lambda: copy("pickles.lmdb"))
+lmdb("same", "pickles", "-", "6 of 29 files have no label")(lambda: copy("pickles.lmdb"))
 for NAME in ("int", "text", "bool", "float", "array", "scalar", "hot", "hots", "datum", "msgpack"):
     lmdb("same", NAME, "0:1 1:2")(lambda name=NAME: copy(f"label-{name}.lmdb"))
 for NAME, SHOWN in {"ints": ".:1 0:2 1:2 2:2 3:2", "digits": ".:1 0:2 1:2 2:2 3:2",

@@ -267,6 +267,9 @@ static int visit_node(struct lmdb_cursor *cursor, struct lmdb_page *page,
 
 	if (err)
 		return err;
+	/* the bytes of a large value are not in the page */
+	if (node.flags & NODE_BIG && node.flags & (NODE_DUPLICATES | NODE_DATABASE))
+		return lmdb_damaged(cursor->file, page->number, "a large value that is a tree");
 	if (node.flags & NODE_DUPLICATES)
 		return open_duplicates(cursor, page, &node);
 	*out = (struct lmdb_item){

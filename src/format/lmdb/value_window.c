@@ -2,8 +2,26 @@
 #include "format/lmdb/value_window.h"
 
 #include <errno.h>
+#include <stdbool.h>
 
 #include "base/checked.h"
+
+enum { LEAP = 1 << 20 };
+
+/* Asks for LEAP more where a piece follows the last one, and nobody has asked for it. */
+static void value_window_ask(struct value_window *window, uint64_t begin, uint64_t end)
+{
+	uint64_t last = window->at + window->held, from;
+	bool follows = begin >= last && begin - last <= LEAP;
+
+	if (!follows)
+		window->ahead = end;
+	if (end <= window->ahead)
+		return;
+	from = begin > window->ahead ? begin : window->ahead;
+	window->ahead = window->length - begin < LEAP ? window->length : begin + LEAP;
+	source_hint(window->source, HINT_SOON, window->base + from, window->ahead - from);
+}
 
 static int value_window_fetch(struct value_window *window, uint64_t at, size_t n)
 {
@@ -13,6 +31,7 @@ static int value_window_fetch(struct value_window *window, uint64_t at, size_t n
 	end += (VALUE_PAGE - end % VALUE_PAGE) % VALUE_PAGE;
 	if (end > window->length)
 		end = window->length;
+	value_window_ask(window, begin, end);
 	window->held = 0;
 	err = source_pread(window->source, window->bytes, (size_t)(end - begin),
 			   window->base + begin);

@@ -3,6 +3,9 @@
  * value_window.h: small pieces of values, read in whole pages of 4 KiB, of which the last
  * ones are kept.
  *
+ * Where pieces follow each other by less than 1 MiB, the kernel is asked to fetch all that
+ * lies there: that costs storage less than many small reads.
+ *
  * Threads: a window belongs to one thread.
  */
 #ifndef GRANARY_FORMAT_VALUE_WINDOW_H
@@ -20,6 +23,7 @@ struct value_window {
 	uint64_t base, length; /* of the scan's window */
 	uint64_t at;           /* in it: the first byte that is held */
 	size_t held;
+	uint64_t ahead;        /* what lies before was asked for */
 	unsigned char bytes[VALUE_WINDOW];
 };
 

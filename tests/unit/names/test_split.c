@@ -7,6 +7,8 @@
 static const struct {
 	const char *path, *split;
 } paths[] = {
+	{ "d/bedroom_val_lmdb/data.mdb", "val" }, { "train/data.mdb", "train" },
+	{ "d/x/data.mdb", "" }, { "test/x/data.mdb", "test" }, { "data.mdb", "" },
 	{ "ImageNet_train.arrow", "train" },
 	{ "/a/ImageNet-val.arrow", "val" },
 	{ "/d/imagenet-train-000003.tar", "train" },
