@@ -22,5 +22,5 @@ add("remedy", "rival", "0:1 1:1 2:1", "rival.parquet", tells="labels=target take
 add("remedy", "several", "-", "several.parquet", tells="view=tree shows it")
 for NAME, SHOWN in {"bool": ".:1 0:1 1:2", "uint32": "0:1 1:1 3:1 4:1", "int8": ".:2 0:1 1:1",
                     "float": ".:1 0:1 1:1 2:1", "double": ".:1 0:1 1:1 2:1",
-                    "words": ".:2 x:1 y:1", "large": "x:1 y:3", "coded": ".:1 x:2 y:1"}.items():
+                    "words": ".:2 x:1 y:1", "large": "x:1 y:3"}.items():
     add("same", NAME, SHOWN, f"label-{NAME}.parquet")

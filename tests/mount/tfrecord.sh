@@ -5,6 +5,7 @@
 # ImageFolders with the bytes that went into the files; any record can be a file.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_built zlib
 need_fuse
 need_python zlib
 scripts=$abs_top_srcdir/tests/mount
