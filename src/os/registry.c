@@ -96,17 +96,16 @@ int registry_each(int (*found)(void *context, pid_t daemon, int record), void *c
 	CLEANUP(cleanup_free) char *line = NULL;
 	size_t room = 0;
 	dev_t memory_device = 0;
-	int err = find_memory_device(&memory_device), process, number, left = REGISTRY_MOST;
+	int err = find_memory_device(&memory_device), process, number;
 	FILE *sockets = err ? NULL : fopen("/proc/net/unix", "re");
 
 	if (!sockets)
 		return err ? err : -errno;
-	while (!err && left > 0 && getline(&line, &room, sockets) > 0) {
+	while (!err && getline(&line, &room, sockets) > 0) {
 		int record;
 
 		if (!parse_name(line, &process, &number))
 			continue;
-		left--;
 		record = open_of_process(process, number, memory_device);
 		if (record < 0)
 			continue;

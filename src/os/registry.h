@@ -23,8 +23,6 @@
  */
 int registry_add(int record);
 
-enum { REGISTRY_MOST = 4096 }; /* mounts of a node */
-
 /*
  * Calls `found` with each announced memfd that this process may read, which is closed
  * afterwards: 0, or a negative errno: there is no list. A result < 0 of `found` ends it. A

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Announces a mount that is not there: a copy of a record of this user's daemon, with the
-connection of another mount (its id, as granary list has it) and a mount point of its own.
-Also names that lead nowhere. Prints `ready`, and waits to be ended.
+connection of another mount (its id, as granary list has it) and a mount point of its own,
+by so many processes. Also names that lead nowhere. Prints `ready`, and waits to be ended.
+
+	forge_record.py ID MOUNTPOINT PROCESSES
 """
+import ctypes
 import os
 import re
 import signal
@@ -37,9 +40,21 @@ def announce(text):
     return name
 
 
-def main():
+def announce_many(count):
+    """In children, which end with this process."""
+    for _ in range(count):
+        ready, done = os.pipe()
+        if os.fork() == 0:
+            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+            main(lambda: os.write(done, b"x"))
+        os.close(done)
+        if os.read(ready, 1) != b"x":
+            sys.exit("a process could not announce")
+        os.close(ready)
+
+
+def main(ready):
     connection = int(sys.argv[1].split(".")[0])
-    record = copy_of_own()
     struct.pack_into("<I", record, HEAD + 8, connection)
     struct.pack_into("<4096s", record, MOUNTPOINT, sys.argv[2].encode())
     memory = os.memfd_create("forged")
@@ -50,13 +65,13 @@ def main():
             announce("%d/%d/0" % (os.getpid(), pipe)),
             announce("1/0/%d" % os.getpid()), announce("999999999/3/%d" % os.getpid()),
             announce("x/y/%d" % os.getpid())]
-    # the name of a true one, once more
-    for pid, fd in announced():
-        if int(pid) != os.getpid() and pid.isdigit():
-            held.append(announce("%s/%s/9" % (pid, fd)))
-            break
-    print("ready", flush=True)
+    held.append(announce("%s/%s/%d" % (*true_name, os.getpid()))) # once more
+    ready()
     signal.pause()
 
 
-main()
+# before there are names that lie
+true_name = next(announced())
+record = copy_of_own()
+announce_many(int(sys.argv[3]) - 1)
+main(lambda: print("ready", flush=True))

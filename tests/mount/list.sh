@@ -45,8 +45,14 @@ as() {
 
 # list: this test's mounts, as JSON.
 list() {
-	timeout 20 "${lister[@]}" granary list --json >"$work/list.all" 2>"$work/said" &&
-		grep -F "\"mountpoint\":\"$work/" "$work/list.all" >"$work/list" || true
+	: >"$work/list"
+	timeout 20 "${lister[@]}" granary list --json >"$work/list.all" 2>"$work/said" || {
+		ok 1 "granary list: $?"
+		diag "$(cat "$work/said")"
+		return 1
+	}
+	grep -F "\"mountpoint\":\"$work/" "$work/list.all" >"$work/list"
+	return 0
 }
 lister=()
 
@@ -157,10 +163,10 @@ for line in open(sys.argv[1]):
     m = json.loads(line)
     print(m["mountpoint"].rsplit("/", 1)[1], m["id"])' "$work/list" >"$work/ids"
 	"${user[@]}" "$python" "$forge" "$(awk '$1 == "bare" { print $2 }' "$work/ids")" \
-		"$work/forged" >"$work/forger" 2>&1 &
+		"$work/forged" 1 >"$work/forger" 2>&1 &
 	pid=$!
 	started+=("$pid")
-	wait_until 20 grep -q ready "$work/forger"
+	wait_until 20 grep -q -x ready "$work/forger"
 	ok $? "a record is forged" || diag "$(cat "$work/forger")"
 	list
 	listed "a forged record is its maker's" forged 'm["private"] and m["user"] == "nobody"'
@@ -176,6 +182,33 @@ for line in open(sys.argv[1]):
 
 none_listed() {
 	list && [ ! -s "$work/list" ]
+}
+
+# A user who announces more mounts than anybody has.
+flood() {
+	local pid uid
+	uid=$(id -u games)
+	as "$uid"
+	mkdir "$work/floods"
+	chown "$uid" "$work/floods"
+	mount_at floods "${user[@]}" granaryfs "$work/t.tar" "$work/floods"
+	"${user[@]}" "$python" "$forge" 1 "$work/flood" 100 >"$work/forger" 2>&1 &
+	pid=$!
+	started+=("$pid")
+	wait_until 60 grep -q -x ready "$work/forger"
+	ok $? "a hundred records are forged" || diag "$(cat "$work/forger")"
+	list
+	is "$("$python" -c 'import json, sys
+print(sum(m["user"] == "games" and "pid" in m for m in map(json.loads, open(sys.argv[1]))))' \
+		"$work/list")" 64 "64 of that user are listed"
+	listed "and other users' mounts" own 'm["pid"] > 1'
+	listed "and root's" bare 'm["pid"] > 1'
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+	wait_until 10 not_listed flood
+	timeout 20 "${user[@]}" granary umount "$work/floods"
+	wait_until 10 not_listed floods
+	ok $? "and gone with their maker"
 }
 
 not_listed() {
@@ -240,6 +273,7 @@ as_users
 stats_of_a_user
 counts
 lies
+flood
 hung_and_dead
 run_ends
 ends

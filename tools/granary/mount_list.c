@@ -61,6 +61,15 @@ static bool is_known(const struct mount_survey *survey, pid_t daemon)
 	return false;
 }
 
+static bool has_enough(const struct mount_survey *survey, uint32_t owner)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < survey->announced.count; i++)
+		n += survey->announced.items[i].record->owner == owner;
+	return owner != 0 && n >= MOUNT_LIST_USER_MOST;
+}
+
 /* A name may be announced again by a stranger: a process has one record. */
 static int add_record(void *context, pid_t daemon, int memory)
 {
@@ -72,7 +81,7 @@ static int add_record(void *context, pid_t daemon, int memory)
 	one.record = malloc(sizeof(*one.record));
 	if (!one.record)
 		return -ENOMEM;
-	if (record_read(memory, one.record) < 0) {
+	if (record_read(memory, one.record) < 0 || has_enough(survey, one.record->owner)) {
 		free(one.record);
 		return 0;
 	}

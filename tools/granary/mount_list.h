@@ -16,6 +16,9 @@
 #include "stats/record.h"
 #include "stats/sample.h"
 
+/* Of daemons of one user other than root: nobody can fill the list, or a node's metrics. */
+enum { MOUNT_LIST_USER_MOST = 64 };
+
 struct listed_mount {
 	char id[32];
 	char user[RECORD_WORD_BYTES];
