@@ -67,7 +67,7 @@ static bool is_obstructed(const struct front_watch *watch)
 	struct mount_entry entry;
 
 	if (walker) {
-		snprintf(watch->said, FRONT_WHY_BYTES,
+		snprintf(watch->outcome, FRONT_WHY_BYTES,
 			 "process %d stays on one file system (-x), and may take a change of the "
 			 "device number for a border; it comes once that has ended", (int)walker);
 		return true;
