@@ -18,8 +18,7 @@
 
 static void open_raw(struct volume *volume, const struct volume_desc *desc)
 {
-	if (range_within(desc->base, desc->length, volume_stored_size(volume)) &&
-	    guard_is_known(desc->guard))
+	if (range_within(desc->base, desc->length, volume_stored_size(volume)))
 		volume->ops = &volume_raw_ops;
 }
 
@@ -85,7 +84,8 @@ static bool find_storage(const struct volume_table *table, struct volume *volume
 static void open_volume(const struct volume_table *table, struct volume *volume,
 			const struct volume_desc *desc, const struct index *index)
 {
-	if ((size_t)desc->kind >= sizeof(kinds) / sizeof(*kinds) || !kinds[desc->kind].open)
+	if ((size_t)desc->kind >= sizeof(kinds) / sizeof(*kinds) ||
+	    !kinds[desc->kind].open || !guard_is_known(desc->guard))
 		return;
 	volume->desc = *desc;
 	volume->index = index;
@@ -141,7 +141,7 @@ bool volume_is_known(const struct volume_desc *desc)
 		     desc->kind == VOLUME_STREAM;
 
 	return (!coded || codec_chain_check(desc->codecs) == 0) &&
-	       (desc->kind != VOLUME_RAW || guard_is_known(desc->guard));
+	       guard_is_known(desc->guard);
 }
 
 static const struct volume *volume_find_volume(const struct volume_table *table,

@@ -14,8 +14,9 @@
 #include "base/log.h"
 
 static const char *const fixtures_read[] = {
-	"raw.lmdb", "texts.lmdb", "pickles.lmdb", "course.lmdb", "datum.lmdb", "planes.lmdb",
-	"grey.lmdb", "tensorpack.lmdb", "named.lmdb", "values.lmdb", "dup.lmdb", "deep.lmdb", "v2.lmdb",
+	"raw.lmdb",    "texts.lmdb", "pickles.lmdb",	"course.lmdb", "datum.lmdb",
+	"planes.lmdb", "grey.lmdb",  "tensorpack.lmdb", "named.lmdb",  "values.lmdb",
+	"dup.lmdb",    "deep.lmdb",  "v2.lmdb",
 };
 
 static char *lmdb_fixture(const char *name, size_t *size)
@@ -23,7 +24,8 @@ static char *lmdb_fixture(const char *name, size_t *size)
 	const char *srcdir = getenv("abs_top_srcdir");
 	char path[1024];
 
-	snprintf(path, sizeof(path), "%s/tests/fixtures/lmdb/%s", srcdir ? srcdir : ".", name);
+	snprintf(path, sizeof(path), "%s/tests/fixtures/lmdb/%s", srcdir ? srcdir : ".",
+		 name);
 	return unit_read(path, size);
 }
 
@@ -47,8 +49,8 @@ static void read_source(const struct run *run, void *out, uint64_t n, uint64_t a
 }
 
 /* Pixels of an array N x 3 x H x W, whose order is N, H, W, 3. */
-static void read_planes(const struct run *run, uint32_t volume, uint64_t n, uint64_t offset,
-			unsigned char *out)
+static void read_planes(const struct run *run, uint32_t volume, uint64_t n,
+			uint64_t offset, unsigned char *out)
 {
 	const struct volume_array *array = entries_array(run->entries, volume);
 	const struct volume_chunk *tiles = entries_chunks(run->entries, volume);
@@ -61,14 +63,15 @@ static void read_planes(const struct run *run, uint32_t volume, uint64_t n, uint
 			    tiles[i / (3 * plane) * 3 + i % 3].stored_at + i / 3 % plane);
 }
 
-static void read_range(const struct run *run, uint32_t volume, uint64_t n, uint64_t offset,
-		       unsigned char *out)
+static void read_range(const struct run *run, uint32_t volume, uint64_t n,
+		       uint64_t offset, unsigned char *out)
 {
 	const struct volume_desc *is = entries_volume(run->entries, volume);
 
 	assert_true(offset + n <= is->length);
 	if (is->kind == VOLUME_LITERAL)
-		memcpy(out, (const char *)entries_literals(run->entries, volume) + offset, n);
+		memcpy(out, (const char *)entries_literals(run->entries, volume) + offset,
+		       n);
 	else if (is->kind == VOLUME_ARRAY)
 		read_planes(run, volume, n, offset, out);
 	else
@@ -84,20 +87,22 @@ struct lines {
 	size_t count;
 };
 
-/* Beside other files, as a scan is here, those without labels have a directory: "raw/". */
+/* Beside other files, as a scan is here, those without labels have a directory: "raw/".
+ */
 static const char *in_own_directory(const struct run *run, const char *path)
 {
 	size_t n = strlen(run->scan.label) - strlen(".lmdb");
 
-	return strncmp(path, run->scan.label, n) == 0 && path[n] == '/' ? path + n + 1 : path;
+	return strncmp(path, run->scan.label, n) == 0 && path[n] == '/' ? path + n + 1
+									: path;
 }
 
 static void add_line(struct lines *lines, const char *class, const char *path,
 		     const unsigned char *bytes, uint64_t n)
 {
 	assert_true(lines->count < COUNT(lines->items));
-	assert_true(asprintf(&lines->items[lines->count++], "%s\t%s\t%" PRIu64 "\t%lu", class,
-			     path, n, crc32(0, bytes, (unsigned)n)) > 0);
+	assert_true(asprintf(&lines->items[lines->count++], "%s\t%s\t%" PRIu64 "\t%lu",
+			     class, path, n, crc32(0, bytes, (unsigned)n)) > 0);
 }
 
 static void add_sample(struct lines *lines, const struct run *run,
@@ -124,14 +129,15 @@ static void add_sample(struct lines *lines, const struct run *run,
 	free(bytes);
 }
 
-static void add_entry(struct lines *lines, const struct run *run, const struct entry *entry)
+static void add_entry(struct lines *lines, const struct run *run,
+		      const struct entry *entry)
 {
 	unsigned char *bytes = malloc(entry->size + 1);
 
 	assert_non_null(bytes);
 	if (entry->size)
-		read_range(run, entry->extents->volume, entry->size, entry->extents->offset,
-			   bytes);
+		read_range(run, entry->extents->volume, entry->size,
+			   entry->extents->offset, bytes);
 	add_line(lines, "-", in_own_directory(run, entry->path), bytes, entry->size);
 	free(bytes);
 }
@@ -243,13 +249,13 @@ static int scan_anyhow(const char *path)
 	return err;
 }
 
-static const char *const files_damaged[] = { "raw.lmdb", "pickles.lmdb", "dup.lmdb",
-					     "planes.lmdb", "tensorpack.lmdb", "v2.lmdb" };
+static const char *const files_damaged[] = {"raw.lmdb",	   "pickles.lmdb",    "dup.lmdb",
+					    "planes.lmdb", "tensorpack.lmdb", "v2.lmdb"};
 
 /* Bytes of the pages of keys, changed in two ways; every 97th of the others. */
 static void test_flipped(void **state)
 {
-	static const unsigned char changes[] = { 0x01, 0xff };
+	static const unsigned char changes[] = {0x01, 0xff};
 	const char *name = files_damaged[unit_row(state)];
 	size_t n;
 	char *bytes = lmdb_fixture(name, &n);
@@ -301,8 +307,11 @@ struct places {
 
 static struct places find_places(const unsigned char *bytes)
 {
-	struct places out = { little_endian(bytes + 144, 8) > little_endian(bytes + 4096 + 144, 8) ?
-			      0 : 4096, 0 };
+	struct places out = {little_endian(bytes + 144, 8) >
+					     little_endian(bytes + 4096 + 144, 8)
+				     ? 0
+				     : 4096,
+			     0};
 
 	out.root = (size_t)little_endian(bytes + out.meta + 128, 8) * 4096;
 	return out;
@@ -316,31 +325,32 @@ static void put(unsigned char *at, uint64_t value, unsigned n)
 
 static const struct hostile {
 	const char *what;
-	bool in_root;         /* else in the meta page */
+	bool in_root; /* else in the meta page */
 	size_t at;
 	uint64_t value;
 	unsigned n;
 	const char *says;
 } hostiles[] = {
-	{ "page size 0", false, 40, 0, 4, "a page size that is none" },
-	{ "page size 2^31", false, 40, UINT64_C(1) << 31, 4, "a page size that is none" },
-	{ "page size 3000", false, 40, 3000, 4, "a page size that is none" },
-	{ "version 3", false, 20, 3, 4, "a meta page that is none" },
-	{ "encrypted", false, 44, 0x2000, 2, "with encryption" },
-	{ "root beyond", false, 128, UINT64_C(1) << 63, 8, "a page that the file does not have" },
-	{ "root is meta", false, 128, 1, 8, "a page that the file does not have" },
-	{ "no root", false, 128, UINT64_MAX, 8, "without entries" },
-	{ "depth 0", false, 94, 0, 2, "without levels" },
-	{ "depth 33", false, 94, 33, 2, "too many" },
-	{ "depth one more", false, 94, 2, 2, "of the wrong kind" },
-	{ "page of another number", true, 0, 99, 8, "another number" },
-	{ "a branch", true, 10, 1, 2, "of the wrong kind" },
-	{ "an overflow page", true, 10, 4, 2, "of the wrong kind" },
-	{ "no nodes", true, 12, 16, 2, "of the wrong kind" },
-	{ "lower 0", true, 12, 0, 2, "nodes that leave their page" },
-	{ "lower beyond", true, 12, 5000, 2, "nodes that leave their page" },
-	{ "node at 0", true, 16, 0, 2, "a node outside its page" },
-	{ "node at the end", true, 16, 4094, 2, "a node outside its page" },
+	{"page size 0", false, 40, 0, 4, "a page size that is none"},
+	{"page size 2^31", false, 40, UINT64_C(1) << 31, 4, "a page size that is none"},
+	{"page size 3000", false, 40, 3000, 4, "a page size that is none"},
+	{"version 3", false, 20, 3, 4, "a meta page that is none"},
+	{"encrypted", false, 44, 0x2000, 2, "with encryption"},
+	{"root beyond", false, 128, UINT64_C(1) << 63, 8,
+	 "a page that the file does not have"},
+	{"root is meta", false, 128, 1, 8, "a page that the file does not have"},
+	{"no root", false, 128, UINT64_MAX, 8, "without entries"},
+	{"depth 0", false, 94, 0, 2, "without levels"},
+	{"depth 33", false, 94, 33, 2, "too many"},
+	{"depth one more", false, 94, 2, 2, "of the wrong kind"},
+	{"page of another number", true, 0, 99, 8, "another number"},
+	{"a branch", true, 10, 1, 2, "of the wrong kind"},
+	{"an overflow page", true, 10, 4, 2, "of the wrong kind"},
+	{"no nodes", true, 12, 16, 2, "of the wrong kind"},
+	{"lower 0", true, 12, 0, 2, "nodes that leave their page"},
+	{"lower beyond", true, 12, 5000, 2, "nodes that leave their page"},
+	{"node at 0", true, 16, 0, 2, "a node outside its page"},
+	{"node at the end", true, 16, 4094, 2, "a node outside its page"},
 };
 
 static void test_hostile(void **state)
@@ -391,7 +401,7 @@ static void test_cycles(void **state)
 static const struct {
 	const char *key;
 	unsigned flags;
-} trees[] = { { "few", 1 | 4 }, { "few", 1 | 4 | 2 }, { "fixed", 1 | 2 } };
+} trees[] = {{"few", 1 | 4}, {"few", 1 | 4 | 2}, {"fixed", 1 | 2}};
 
 static void test_large_trees(void **state)
 {
@@ -403,7 +413,8 @@ static void test_large_trees(void **state)
 	for (size_t at = 8; at + length < n; at++) {
 		unsigned char *node = (unsigned char *)bytes + at - 8;
 
-		if (memcmp(bytes + at, trees[i].key, length) != 0 || node[6] != length || node[7])
+		if (memcmp(bytes + at, trees[i].key, length) != 0 || node[6] != length ||
+		    node[7])
 			continue;
 		put(node, 0xffff, 2);
 		put(node + 4, trees[i].flags, 2);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * LMDB files: images and their labels, as the writers of datasets keep them, or each key as
- * a file.
+ * LMDB files: images and their labels, as the writers of datasets keep them, or each key
+ * as a file.
  *
- * A walk reads branch and leaf pages, and of each value what is around its image. A writer
- * may be at work: extents have a guard that ends in an error once pages of the snapshot may
- * have been used again.
+ * A walk reads branch and leaf pages, and of each value what is around its image. A
+ * writer may be at work: extents have a guard that ends in an error once pages of the
+ * snapshot may have been used again.
  */
 #include "format/format.h"
 
@@ -29,10 +29,11 @@ struct lmdb_scan {
 	struct lmdb_file file;
 	struct lmdb_rows rows;
 	char class_name[CLASS_BYTES]; /* of all images, or "" */
-	struct text shown;            /* for `granary info` */
+	struct text shown;	      /* for `granary info` */
 };
 
-/* The name of a database's directory, or of its file, without an ending such as ".lmdb". */
+/* The name of a database's directory, or of its file, without an ending such as ".lmdb".
+ */
 static size_t database_name(const char *path, const char *ending, const char **out)
 {
 	size_t n, tail = strlen(ending);
@@ -45,7 +46,8 @@ static size_t database_name(const char *path, const char *ending, const char **o
 }
 
 /*
- * "bedroom" of "bedroom_train_lmdb/data.mdb": LSUN has a database for each class and split.
+ * "bedroom" of "bedroom_train_lmdb/data.mdb": LSUN has a database for each class and
+ * split.
  * "": the name is no such one.
  */
 static void find_class(const char *path, char out[CLASS_BYTES])
@@ -55,22 +57,25 @@ static void find_class(const char *path, char out[CLASS_BYTES])
 
 	*out = '\0';
 	end = strncmp(name + n, "_lmdb", 5) == 0 ? memrchr(name, '_', n) : NULL;
-	if (end && end > name && split_is_lowercase_word(end + 1, (size_t)(name + n - end - 1)))
+	if (end && end > name &&
+	    split_is_lowercase_word(end + 1, (size_t)(name + n - end - 1)))
 		snprintf(out, CLASS_BYTES, "%.*s", (int)(end - name), name);
 }
 
 /*
- * Several databases may have equal keys: each is a directory, unless its split, its class or
- * its labels keep them apart.
+ * Several databases may have equal keys: each is a directory, unless its split, its class
+ * or its labels keep them apart.
  */
-static int begin_prefix(struct lmdb_scan *s, const struct lmdb_plan *plan, const char *split,
-			struct text *prefix)
+static int begin_prefix(struct lmdb_scan *s, const struct lmdb_plan *plan,
+			const char *split, struct text *prefix)
 {
-	bool samples = plan->shows == LMDB_SHOWS_IMAGES || plan->shows == LMDB_SHOWS_SAMPLES;
+	bool samples =
+		plan->shows == LMDB_SHOWS_IMAGES || plan->shows == LMDB_SHOWS_SAMPLES;
 	const char *name;
 	size_t n;
 
-	if (s->file.scan->alone || (samples && (plan->labelled || *s->class_name || *split)))
+	if (s->file.scan->alone ||
+	    (samples && (plan->labelled || *s->class_name || *split)))
 		return text_append(prefix, "", 0);
 	n = database_name(s->file.scan->label, ".lmdb", &name);
 	return text_print(prefix, "%.*s/", (int)n, name);
@@ -89,21 +94,23 @@ static int note_shown(struct lmdb_scan *s, const struct lmdb_plan *plan)
 	if (plan->db.entries == 0 || (plan->values == 0 && s->rows.shown == 0))
 		return 0;
 	return text_print(&s->shown, "%s%s%.40s%s%s", s->shown.count ? ", " : "; ",
-			  *plan->name ? "'" : "", plan->name, *plan->name ? "': " : "", what) < 0 ?
-		       lmdb_no_memory(&s->file) : 0;
+			  *plan->name ? "'" : "", plan->name, *plan->name ? "': " : "",
+			  what) < 0
+		       ? lmdb_no_memory(&s->file)
+		       : 0;
 }
 
 static int add_database(struct lmdb_scan *s, const struct lmdb_plan *plan, bool below,
 			const char *split)
 {
 	const char *class_name = plan->labelled || !*s->class_name ? NULL : s->class_name;
-	struct text prefix = { 0 };
+	struct text prefix = {0};
 	int err = begin_prefix(s, plan, split, &prefix);
 
 	if (!err && below)
 		err = text_print(&prefix, "%s/", plan->name);
-	err = err ? lmdb_no_memory(&s->file) :
-		    lmdb_rows_add(&s->rows, plan, prefix.items, split, class_name);
+	err = err ? lmdb_no_memory(&s->file)
+		  : lmdb_rows_add(&s->rows, plan, prefix.items, split, class_name);
 	vec_free(&prefix);
 	return err ? err : note_shown(s, plan);
 }
@@ -122,21 +129,23 @@ static int add_named(struct lmdb_scan *s, struct lmdb_plan *plan, const char *sp
 }
 
 /*
- * Databases are columns, whose rows have equal keys: is one of them the labels of those of
- * images? Its number, or COLUMN_NONE.
+ * Databases are columns, whose rows have equal keys: is one of them the labels of those
+ * of images? Its number, or COLUMN_NONE.
  */
 static int choose_labels(struct lmdb_scan *s, struct lmdb_plan *plans, size_t n)
 {
-	CLEANUP(cleanup_free) struct label_column_facts *facts = calloc(n + 1, sizeof(*facts));
+	CLEANUP(cleanup_free)
+	struct label_column_facts *facts = calloc(n + 1, sizeof(*facts));
 	const char *wanted = s->file.scan->rows->labels;
-	struct label_column_choice choice = { COLUMN_NONE, COLUMN_NONE };
+	struct label_column_choice choice = {COLUMN_NONE, COLUMN_NONE};
 	size_t images = 0;
 
 	for (size_t i = 0; i < n && facts; i++) {
 		images += plans[i].shows == LMDB_SHOWS_IMAGES;
 		facts[i] = (struct label_column_facts){
 			.name = plans[i].name,
-			.can_label = plans[i].shows == LMDB_SHOWS_FILES && plans[i].values };
+			.can_label =
+				plans[i].shows == LMDB_SHOWS_FILES && plans[i].values};
 		if (wanted && facts[i].can_label && strcmp(plans[i].name, wanted) == 0)
 			choice.taken = (int)i;
 	}
@@ -146,9 +155,11 @@ static int choose_labels(struct lmdb_scan *s, struct lmdb_plan *plans, size_t n)
 		choice = label_column_choose(facts, n);
 	if (choice.taken >= 0 && choice.other >= 0)
 		findings_add(s->file.scan->findings, FINDING_CHOSEN,
-			     "the labels are taken from the database '%.60s'; '%.60s' could be "
-			     "meant, too: labels=%.60s takes it", plans[choice.taken].name,
-			     plans[choice.other].name, plans[choice.other].name);
+			     "the labels are taken from the database '%.60s'; '%.60s' "
+			     "could be "
+			     "meant, too: labels=%.60s takes it",
+			     plans[choice.taken].name, plans[choice.other].name,
+			     plans[choice.other].name);
 	return choice.taken;
 }
 
@@ -191,7 +202,7 @@ static int add_all_named(struct lmdb_scan *s, const char *split)
 static int add_all(struct lmdb_scan *s)
 {
 	const char *split = s->file.scan->rows->split ? s->file.scan->rows->split : "";
-	struct lmdb_plan plan = { .name = "", .db = s->file.main };
+	struct lmdb_plan plan = {.name = "", .db = s->file.main};
 	int err = lmdb_plan_make(&s->file, &s->rows.window, &plan);
 
 	if (!err)
@@ -205,20 +216,23 @@ static void lmdb_describe(const struct lmdb_scan *s)
 {
 	struct scan *scan = s->file.scan;
 
-	snprintf(scan->detail, sizeof(scan->detail), "version %u, transaction %" PRIu64 "%.60s",
-		 s->file.version, s->file.transaction, s->shown.items ? s->shown.items : "");
+	snprintf(scan->detail, sizeof(scan->detail),
+		 "version %u, transaction %" PRIu64 "%.60s", s->file.version,
+		 s->file.transaction, s->shown.items ? s->shown.items : "");
 }
 
 static int lmdb_scan_file(struct scan *scan, struct error *e)
 {
-	struct lmdb_scan s = { .class_name = "" };
+	struct lmdb_scan s = {.class_name = ""};
 	int err = lmdb_file_open(scan, &s.file, e);
 
 	lmdb_rows_open(&s.rows, &s.file);
 	if (!err && s.file.main.root == LMDB_NO_PAGE)
-		err = error_set(e, ERROR_DATASET, EBADMSG,
-				"'%s' is an LMDB database without entries; its writer may not "
-				"have committed yet", scan->label);
+		err = error_set(
+			e, ERROR_DATASET, EBADMSG,
+			"'%s' is an LMDB database without entries; its writer may not "
+			"have committed yet",
+			scan->label);
 	find_class(scan->label, s.class_name);
 	if (!err)
 		err = add_all(&s);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A page has a header (16 bytes; in version 2 24, and what follows counts from its end), of
- * which the last 8 are: u16 size of a LEAF2 item, u16 flags, u16 lower, u16 upper. u16
- * offsets of nodes follow, up to `lower`. A node is u16 low, u16 high, u16 flags, u16 size
- * of the key, the key, and in a leaf the value, whose size the first two are; in a branch
- * these three are the number of a page.
+ * A page has a header (16 bytes; in version 2 24, and what follows counts from its end),
+ * of which the last 8 are: u16 size of a LEAF2 item, u16 flags, u16 lower, u16 upper. u16
+ * offsets of nodes follow, up to `lower`. A node is u16 low, u16 high, u16 flags, u16
+ * size of the key, the key, and in a leaf the value, whose size the first two are; in a
+ * branch these three are the number of a page.
  */
 #include "format/lmdb/lmdb_cursor.h"
 
@@ -15,14 +15,19 @@
 #include "base/checked.h"
 
 enum {
-	PAGE_BRANCH = 1, PAGE_LEAF = 2, PAGE_LEAF2 = 0x20, PAGE_SUB = 0x40,
+	PAGE_BRANCH = 1,
+	PAGE_LEAF = 2,
+	PAGE_LEAF2 = 0x20,
+	PAGE_SUB = 0x40,
 	NODE_BYTES = 8,
-	NODE_BIG = 1, NODE_DATABASE = 2, NODE_DUPLICATES = 4,
+	NODE_BIG = 1,
+	NODE_DATABASE = 2,
+	NODE_DUPLICATES = 4,
 };
 
 struct lmdb_node {
-	uint64_t child;             /* of a branch */
-	uint64_t size;              /* of a leaf's value */
+	uint64_t child; /* of a branch */
+	uint64_t size;	/* of a leaf's value */
 	unsigned flags;
 	const unsigned char *key, *value;
 	size_t key_size;
@@ -31,7 +36,7 @@ struct lmdb_node {
 void lmdb_cursor_open(struct lmdb_cursor *cursor, struct lmdb_file *file,
 		      const struct lmdb_db *db, bool claims)
 {
-	*cursor = (struct lmdb_cursor){ .file = file, .db = *db, .claims = claims };
+	*cursor = (struct lmdb_cursor){.file = file, .db = *db, .claims = claims};
 }
 
 static void close_duplicates(struct lmdb_cursor *cursor)
@@ -60,11 +65,13 @@ static int page_open(const struct lmdb_file *file, struct lmdb_page *page)
 	size_t base = file->version == 1 ? 0 : header;
 
 	if (page->size < header)
-		return lmdb_damaged(file, page->number, "a page within one that is too short");
+		return lmdb_damaged(file, page->number,
+				    "a page within one that is too short");
 	page->flags = (unsigned)little_endian(page->bytes + header - 6, 2);
 	lower = (unsigned)little_endian(page->bytes + header - 4, 2);
-	page->item = page->flags & PAGE_LEAF2 ?
-		     (size_t)little_endian(page->bytes + header - 8, 2) : 0;
+	page->item = page->flags & PAGE_LEAF2
+			     ? (size_t)little_endian(page->bytes + header - 8, 2)
+			     : 0;
 	page->next = 0;
 	page->used = 0;
 	if (base + lower < header || base + lower > page->size)
@@ -82,8 +89,9 @@ static int page_read_node(const struct lmdb_file *file, struct lmdb_page *page,
 {
 	size_t base = file->version == 1 ? 0 : file->header;
 	size_t first = file->header + 2 * (size_t)page->count;
-	size_t at = base + (size_t)little_endian(page->bytes + file->header +
-						 2 * (size_t)page->next, 2);
+	size_t at =
+		base + (size_t)little_endian(
+			       page->bytes + file->header + 2 * (size_t)page->next, 2);
 	const unsigned char *node = page->bytes + at;
 	uint64_t low, inside;
 
@@ -102,8 +110,9 @@ static int page_read_node(const struct lmdb_file *file, struct lmdb_page *page,
 	inside += NODE_BYTES + out->key_size;
 	page->used += inside;
 	if (!range_within(at, inside, page->size) || page->used > page->size)
-		return lmdb_damaged(file, page->number, "a node that leaves its page, or "
-							"lies over another");
+		return lmdb_damaged(file, page->number,
+				    "a node that leaves its page, or "
+				    "lies over another");
 	page->next++;
 	return 0;
 }
@@ -157,7 +166,8 @@ static int find_big_value(struct lmdb_cursor *cursor, const struct lmdb_node *no
 {
 	struct lmdb_file *file = cursor->file;
 	uint64_t first = little_endian(node->value, 8);
-	uint64_t count = (file->header + node->size + file->page_size - 1) / file->page_size;
+	uint64_t count =
+		(file->header + node->size + file->page_size - 1) / file->page_size;
 
 	if (first < 2 || !range_within(first, count, file->pages))
 		return lmdb_damaged(file, first, "a value beyond the end of the file");
@@ -167,7 +177,8 @@ static int find_big_value(struct lmdb_cursor *cursor, const struct lmdb_node *no
 }
 
 /* Each leaf has an item, so that a walk that claims no pages has an end, too. */
-static int refuse_no_values(const struct lmdb_cursor *cursor, const struct lmdb_page *page)
+static int refuse_no_values(const struct lmdb_cursor *cursor,
+			    const struct lmdb_page *page)
 {
 	return lmdb_damaged(cursor->file, page->number, "a key without a value");
 }
@@ -186,14 +197,17 @@ static int open_duplicates(struct lmdb_cursor *cursor, const struct lmdb_page *p
 		return lmdb_damaged(cursor->file, page->number, "values within a value");
 	if (!(node->flags & NODE_DATABASE)) {
 		*inner = (struct lmdb_page){
-			.bytes = node->value, .size = node->size, .number = page->number,
+			.bytes = node->value,
+			.size = node->size,
+			.number = page->number,
 			.at = page->at + (uint64_t)(node->value - page->bytes),
 		};
 		err = page_open(cursor->file, inner);
 		return err || inner->count ? err : refuse_no_values(cursor, page);
 	}
 	if (node->size != LMDB_DB_BYTES)
-		return lmdb_damaged(cursor->file, page->number, "a tree of values that is none");
+		return lmdb_damaged(cursor->file, page->number,
+				    "a tree of values that is none");
 	cursor->sub = malloc(sizeof(*cursor->sub));
 	if (!cursor->sub)
 		return lmdb_no_memory(cursor->file);
@@ -238,7 +252,7 @@ static int next_duplicate(struct lmdb_cursor *cursor, struct lmdb_item *out)
 		size_t size = 0;
 		int err;
 
-		*out = (struct lmdb_item){ 0 };
+		*out = (struct lmdb_item){0};
 		err = page_next_key(cursor->file, inner, &out->value, &size);
 		out->size = size;
 		if (err)
@@ -269,18 +283,23 @@ static int visit_node(struct lmdb_cursor *cursor, struct lmdb_page *page,
 		return err;
 	/* the bytes of a large value are not in the page */
 	if (node.flags & NODE_BIG && node.flags & (NODE_DUPLICATES | NODE_DATABASE))
-		return lmdb_damaged(cursor->file, page->number, "a large value that is a tree");
+		return lmdb_damaged(cursor->file, page->number,
+				    "a large value that is a tree");
 	if (node.flags & NODE_DUPLICATES)
 		return open_duplicates(cursor, page, &node);
 	*out = (struct lmdb_item){
-		.key = node.key, .key_size = node.key_size, .value = node.value,
-		.at = page->at + (uint64_t)(node.value - page->bytes), .size = node.size,
+		.key = node.key,
+		.key_size = node.key_size,
+		.value = node.value,
+		.at = page->at + (uint64_t)(node.value - page->bytes),
+		.size = node.size,
 		.is_database = node.flags & NODE_DATABASE,
 	};
 	if (node.flags & NODE_BIG)
 		err = find_big_value(cursor, &node, out);
 	else if (out->is_database && node.size != LMDB_DB_BYTES)
-		err = lmdb_damaged(cursor->file, page->number, "a named database that is none");
+		err = lmdb_damaged(cursor->file, page->number,
+				   "a named database that is none");
 	else if (out->is_database)
 		out->db = lmdb_db_read(node.value);
 	return err ? err : 1;
@@ -292,7 +311,7 @@ static int visit_key(struct lmdb_cursor *cursor, struct lmdb_page *page,
 {
 	int err;
 
-	*out = (struct lmdb_item){ 0 };
+	*out = (struct lmdb_item){0};
 	err = page_next_key(cursor->file, page, &out->key, &out->key_size);
 	return err ? err : 1;
 }

@@ -2,8 +2,8 @@
 /*
  * Page 0 and page 1 are meta pages, which transactions write by turns: the one with the
  * larger number of a transaction describes the newest snapshot. Behind a page's header
- * (16 bytes, in version 2 24) such a page holds magic, version, two numbers, the MDB_db of
- * free pages and that of the main database, the last page and the transaction.
+ * (16 bytes, in version 2 24) such a page holds magic, version, two numbers, the MDB_db
+ * of free pages and that of the main database, the last page and the transaction.
  */
 #include "format/lmdb/lmdb_file.h"
 
@@ -15,11 +15,17 @@
 #include "base/bytes.h"
 
 enum {
-	META_MAGIC = 0, META_VERSION = 4, META_FREE_DB = 24, META_MAIN_DB = 72,
-	META_LAST_PAGE = 120, META_TRANSACTION = 128, META_BYTES = 136,
+	META_MAGIC = 0,
+	META_VERSION = 4,
+	META_FREE_DB = 24,
+	META_MAIN_DB = 72,
+	META_LAST_PAGE = 120,
+	META_TRANSACTION = 128,
+	META_BYTES = 136,
 	META_HEAD = 24 + META_BYTES, /* with the header of a page */
 	PAGE_IS_META = 8,
-	PAGE_LEAST = 256, PAGE_MOST = 65536,
+	PAGE_LEAST = 256,
+	PAGE_MOST = 65536,
 	ENCRYPTED = 0x2000, /* a flag of the database of free pages */
 };
 
@@ -29,7 +35,7 @@ enum {
 #define PAGES_MOST (UINT64_C(1) << 32)
 
 /* By data version. */
-static const unsigned headers[] = { 0, 16, 24 };
+static const unsigned headers[] = {0, 16, 24};
 
 struct meta {
 	uint32_t page_size;
@@ -40,8 +46,10 @@ struct meta {
 int lmdb_damaged(const struct lmdb_file *file, uint64_t number, const char *what)
 {
 	return error_set(file->e, ERROR_DATASET, EBADMSG,
-			 "'%s' is damaged: %s (page %" PRIu64 "); copy it again, or write "
-			 "it anew with mdb_copy", file->scan->label, what, number);
+			 "'%s' is damaged: %s (page %" PRIu64
+			 "); copy it again, or write "
+			 "it anew with mdb_copy",
+			 file->scan->label, what, number);
 }
 
 int lmdb_no_memory(const struct lmdb_file *file)
@@ -110,15 +118,17 @@ static int refuse_protected(const struct lmdb_file *file, const char *how)
 {
 	return error_set(file->e, ERROR_DATASET, EBADMSG,
 			 "'%s' is an LMDB database %s, which is not read; write it "
-			 "without (mdb_dump and mdb_load)", file->scan->label, how);
+			 "without (mdb_dump and mdb_load)",
+			 file->scan->label, how);
 }
 
 /* In version 2 the last two bytes of page 0 say how long the checksum of a page is. */
 static int refuse_checksums(const struct lmdb_file *file)
 {
-	unsigned char size[2] = { 0 };
-	int err = file->version == 1 ? 0 :
-		  lmdb_read(file, size, sizeof(size), file->page_size - sizeof(size));
+	unsigned char size[2] = {0};
+	int err = file->version == 1 ? 0
+				     : lmdb_read(file, size, sizeof(size),
+						 file->page_size - sizeof(size));
 
 	if (err)
 		return err;
@@ -139,7 +149,8 @@ static int take_newer(struct lmdb_file *file, const struct meta metas[2])
 	if (file->pages > PAGES_MOST)
 		return error_set(file->e, ERROR_DATASET, EBADMSG,
 				 "'%s' is an LMDB database of more than %" PRIu64
-				 " pages; split it", file->scan->label, PAGES_MOST);
+				 " pages; split it",
+				 file->scan->label, PAGES_MOST);
 	file->seen = calloc((size_t)(file->pages / 8 + 1), 1);
 	return file->seen ? 0 : lmdb_no_memory(file);
 }
@@ -155,7 +166,7 @@ int lmdb_file_open(struct scan *scan, struct lmdb_file *out, struct error *e)
 	struct meta metas[2];
 	int err;
 
-	*out = (struct lmdb_file){ .scan = scan, .e = e };
+	*out = (struct lmdb_file){.scan = scan, .e = e};
 	if (scan->length < sizeof(head))
 		return lmdb_damaged(out, 0, "it ends within its first page");
 	err = lmdb_read(out, head, sizeof(head), 0);
@@ -168,7 +179,8 @@ int lmdb_file_open(struct scan *scan, struct lmdb_file *out, struct error *e)
 		return err;
 	out->page_size = metas[0].page_size;
 	if (!is_page_size(out->page_size) || scan->length < 2 * (uint64_t)out->page_size)
-		return lmdb_damaged(out, 0, "a page size that is none, or less than two pages");
+		return lmdb_damaged(out, 0,
+				    "a page size that is none, or less than two pages");
 	err = read_meta(out, out->page_size, &metas[1]);
 	if (!err)
 		err = refuse_checksums(out);
@@ -220,17 +232,18 @@ int lmdb_check_snapshot(struct lmdb_file *file)
 		return 0;
 	return error_set(file->e, ERROR_DATASET, EBADMSG,
 			 "'%s' was written while it was indexed (transaction %" PRIu64
-			 ", and now %" PRIu64 "); mount it when its writer is done, or mount a "
-			 "copy that mdb_copy makes", file->scan->label, file->transaction,
-			 newest);
+			 ", and now %" PRIu64
+			 "); mount it when its writer is done, or mount a "
+			 "copy that mdb_copy makes",
+			 file->scan->label, file->transaction, newest);
 }
 
 struct volume_snapshot lmdb_snapshot(const struct lmdb_file *file)
 {
 	if (file->scan->base || file->scan->source_number & VOLUME_ON_STREAM)
-		return (struct volume_snapshot){ 0 };
-	return (struct volume_snapshot){ file->transaction,
-					 file->header + META_TRANSACTION, file->page_size };
+		return (struct volume_snapshot){0};
+	return (struct volume_snapshot){file->transaction,
+					file->header + META_TRANSACTION, file->page_size};
 }
 
 int lmdb_extent(struct lmdb_file *file, uint64_t at, uint64_t length,
@@ -240,12 +253,13 @@ int lmdb_extent(struct lmdb_file *file, uint64_t at, uint64_t length,
 	const struct volume_snapshot snapshot = lmdb_snapshot(file);
 	int err;
 
-	*out = (struct entry_extent){ .length = 0 };
+	*out = (struct entry_extent){.length = 0};
 	if (length == 0)
 		return 0;
 	err = entries_snapshot_extent(scan->entries, scan->source_number,
-				      scan->base + scan->length, &snapshot, scan->base + at,
-				      length, out);
-	return err == -ENOMEM ? lmdb_no_memory(file) :
-	       err ? lmdb_damaged(file, at / file->page_size, "a value beyond the file") : 0;
+				      scan->base + scan->length, &snapshot,
+				      scan->base + at, length, out);
+	return err == -ENOMEM ? lmdb_no_memory(file)
+	       : err ? lmdb_damaged(file, at / file->page_size, "a value beyond the file")
+		     : 0;
 }

@@ -20,8 +20,8 @@
 #include "format/format.h"
 
 enum {
-	LMDB_DEPTH = 32,     /* pages from a root to its leaves, at most */
-	LMDB_DB_BYTES = 48,  /* of a struct lmdb_db as it is stored */
+	LMDB_DEPTH = 32,       /* pages from a root to its leaves, at most */
+	LMDB_DB_BYTES = 48,    /* of a struct lmdb_db as it is stored */
 	LMDB_INTEGER_KEYS = 8, /* a flag of a database: keys are native integers */
 };
 
@@ -29,23 +29,23 @@ enum {
 
 /* MDB_db: a tree of keys and values. */
 struct lmdb_db {
-	uint32_t item;   /* bytes of a key where all have one size (LEAF2) */
+	uint32_t item; /* bytes of a key where all have one size (LEAF2) */
 	uint16_t flags;
 	uint16_t depth;
 	uint64_t entries;
-	uint64_t root;   /* LMDB_NO_PAGE: it is empty */
+	uint64_t root; /* LMDB_NO_PAGE: it is empty */
 };
 
 struct lmdb_file {
 	struct scan *scan;
 	struct error *e;
-	unsigned version;     /* 1 or 2 */
-	unsigned header;      /* bytes before the contents of a page */
+	unsigned version; /* 1 or 2 */
+	unsigned header;  /* bytes before the contents of a page */
 	uint32_t page_size;
-	uint64_t pages;       /* that are in the file, and in use */
+	uint64_t pages;	      /* that are in the file, and in use */
 	uint64_t transaction; /* the newest one, whose snapshot is shown */
 	struct lmdb_db main;
-	unsigned char *seen;  /* a bit a page: see lmdb_claim_pages */
+	unsigned char *seen; /* a bit a page: see lmdb_claim_pages */
 };
 
 /* Does the file begin as one of LMDB's? */
@@ -65,8 +65,8 @@ int lmdb_read_page(struct lmdb_file *file, uint64_t number, unsigned char *out);
 int lmdb_claim_pages(struct lmdb_file *file, uint64_t first, uint64_t count);
 
 /*
- * Has a writer committed so often since the file was opened that pages of the snapshot may
- * have been used again? Then that is the error.
+ * Has a writer committed so often since the file was opened that pages of the snapshot
+ * may have been used again? Then that is the error.
  */
 int lmdb_check_snapshot(struct lmdb_file *file);
 
@@ -74,7 +74,8 @@ int lmdb_check_snapshot(struct lmdb_file *file);
 int lmdb_extent(struct lmdb_file *file, uint64_t at, uint64_t length,
 		struct entry_extent *out);
 
-/* The guard that such extents have; number 0: the bytes are in another file, or decoded. */
+/* The guard that such extents have; number 0: the bytes are in another file, or decoded.
+ */
 struct volume_snapshot lmdb_snapshot(const struct lmdb_file *file);
 
 /* -EBADMSG and a sentence: page `number` is damaged, and how. */

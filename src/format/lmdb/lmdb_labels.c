@@ -33,7 +33,8 @@ static int compare_keys(const struct lmdb_labels *labels, const struct lmdb_item
 	int order;
 
 	if (labels->db.flags & LMDB_INTEGER_KEYS && n <= 8) {
-		uint64_t x = little_endian(a->key, (unsigned)n), y = little_endian(b->key, (unsigned)n);
+		uint64_t x = little_endian(a->key, (unsigned)n),
+			 y = little_endian(b->key, (unsigned)n);
 
 		return (x > y) - (x < y);
 	}
@@ -70,7 +71,8 @@ int lmdb_labels_find(struct lmdb_labels *labels, struct value_window *window,
 		labels->more = lmdb_cursor_next(&labels->cursor, &labels->item);
 	if (labels->more <= 0 || order > 0 || labels->item.size > LMDB_TEXT_MOST)
 		return labels->more < 0 ? labels->more : 0;
-	err = value_window_get(window, labels->item.at, (size_t)labels->item.size, &bytes);
+	err = value_window_get(window, labels->item.at, (size_t)labels->item.size,
+			       &bytes);
 	if (err)
 		return format_unreadable(labels->cursor.file->scan->label, err,
 					 labels->cursor.file->e);

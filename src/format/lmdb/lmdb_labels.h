@@ -11,9 +11,9 @@
 #include "format/lmdb/lmdb_value.h"
 
 struct lmdb_labels {
-	const char *name;      /* of the database; NULL: there is none */
+	const char *name; /* of the database; NULL: there is none */
 	struct lmdb_db db;
-	bool walked;           /* its pages are claimed */
+	bool walked; /* its pages are claimed */
 	struct lmdb_cursor cursor;
 	struct lmdb_item item; /* the next one */
 	int more;
@@ -24,8 +24,8 @@ int lmdb_labels_begin(struct lmdb_labels *labels, struct lmdb_file *file);
 void lmdb_labels_end(struct lmdb_labels *labels);
 
 /*
- * Notes the label of the key, which follows those that were asked for: text, a pickled int,
- * or an integer of 1, 2, 4 or 8 bytes. 0 or an error with its sentence.
+ * Notes the label of the key, which follows those that were asked for: text, a pickled
+ * int, or an integer of 1, 2, 4 or 8 bytes. 0 or an error with its sentence.
  */
 int lmdb_labels_find(struct lmdb_labels *labels, struct value_window *window,
 		     const struct lmdb_item *of, struct lmdb_sample *out);

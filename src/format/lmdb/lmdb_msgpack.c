@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A list in msgpack, [image, label], as tensorpack writes it: an array of numpy is a map with
- * its bytes under "data" (msgpack_numpy). Facts: the specification at github.com/msgpack.
+ * A list in msgpack, [image, label], as tensorpack writes it: an array of numpy is a map
+ * with its bytes under "data" (msgpack_numpy). Facts: the specification at
+ * github.com/msgpack.
  */
 #include <errno.h>
 #include <string.h>
@@ -40,19 +41,17 @@ static const struct msgpack_type {
 	unsigned char width;
 	bool is_signed;
 } msgpack_types[32] = {
-	[0x00] = { MSGPACK_OTHER, 0, false },
-	[0x02 ... 0x03] = { MSGPACK_OTHER, 0, false },
-	[0x04] = { MSGPACK_BIN, 1, false }, [0x05] = { MSGPACK_BIN, 2, false },
-	[0x06] = { MSGPACK_BIN, 4, false },
-	[0x0a] = { MSGPACK_OTHER, 4, false }, [0x0b] = { MSGPACK_OTHER, 8, false },
-	[0x0c] = { MSGPACK_INT, 1, false }, [0x0d] = { MSGPACK_INT, 2, false },
-	[0x0e] = { MSGPACK_INT, 4, false }, [0x0f] = { MSGPACK_INT, 8, false },
-	[0x10] = { MSGPACK_INT, 1, true }, [0x11] = { MSGPACK_INT, 2, true },
-	[0x12] = { MSGPACK_INT, 4, true }, [0x13] = { MSGPACK_INT, 8, true },
-	[0x19] = { MSGPACK_STR, 1, false }, [0x1a] = { MSGPACK_STR, 2, false },
-	[0x1b] = { MSGPACK_STR, 4, false },
-	[0x1c] = { MSGPACK_LIST, 2, false }, [0x1d] = { MSGPACK_LIST, 4, false },
-	[0x1e] = { MSGPACK_MAP, 2, false }, [0x1f] = { MSGPACK_MAP, 4, false },
+	[0x00] = {MSGPACK_OTHER, 0, false}, [0x02 ... 0x03] = {MSGPACK_OTHER, 0, false},
+	[0x04] = {MSGPACK_BIN, 1, false},   [0x05] = {MSGPACK_BIN, 2, false},
+	[0x06] = {MSGPACK_BIN, 4, false},   [0x0a] = {MSGPACK_OTHER, 4, false},
+	[0x0b] = {MSGPACK_OTHER, 8, false}, [0x0c] = {MSGPACK_INT, 1, false},
+	[0x0d] = {MSGPACK_INT, 2, false},   [0x0e] = {MSGPACK_INT, 4, false},
+	[0x0f] = {MSGPACK_INT, 8, false},   [0x10] = {MSGPACK_INT, 1, true},
+	[0x11] = {MSGPACK_INT, 2, true},    [0x12] = {MSGPACK_INT, 4, true},
+	[0x13] = {MSGPACK_INT, 8, true},    [0x19] = {MSGPACK_STR, 1, false},
+	[0x1a] = {MSGPACK_STR, 2, false},   [0x1b] = {MSGPACK_STR, 4, false},
+	[0x1c] = {MSGPACK_LIST, 2, false},  [0x1d] = {MSGPACK_LIST, 4, false},
+	[0x1e] = {MSGPACK_MAP, 2, false},   [0x1f] = {MSGPACK_MAP, 4, false},
 };
 
 static uint64_t big_endian(const unsigned char *bytes, unsigned n)
@@ -76,12 +75,16 @@ static bool msgpack_short_value(unsigned code, struct msgpack_value *out)
 {
 	if (code >= 0xc0 && code < 0xe0)
 		return false;
-	*out = code < 0x80 ? (struct msgpack_value){ .kind = MSGPACK_INT, .number = (int)code } :
-	       code < 0x90 ? (struct msgpack_value){ .kind = MSGPACK_MAP, .size = code & 15 } :
-	       code < 0xa0 ? (struct msgpack_value){ .kind = MSGPACK_LIST, .size = code & 15 } :
-	       code < 0xc0 ? (struct msgpack_value){ .kind = MSGPACK_STR, .size = code & 31 } :
-			     (struct msgpack_value){ .kind = MSGPACK_INT,
-						     .number = (int)code - 256 };
+	*out = code < 0x80
+		       ? (struct msgpack_value){.kind = MSGPACK_INT, .number = (int)code}
+	       : code < 0x90
+		       ? (struct msgpack_value){.kind = MSGPACK_MAP, .size = code & 15}
+	       : code < 0xa0
+		       ? (struct msgpack_value){.kind = MSGPACK_LIST, .size = code & 15}
+	       : code < 0xc0
+		       ? (struct msgpack_value){.kind = MSGPACK_STR, .size = code & 31}
+		       : (struct msgpack_value){.kind = MSGPACK_INT,
+						.number = (int)code - 256};
 	return true;
 }
 
@@ -96,8 +99,8 @@ static int msgpack_next(struct msgpack *m, struct msgpack_value *out)
 
 	if (room == 0 || m->left-- == 0)
 		return -ENODATA;
-	err = value_window_get(m->window, m->at, room < HEAD_BYTES ? (size_t)room : HEAD_BYTES,
-			       &head);
+	err = value_window_get(m->window, m->at,
+			       room < HEAD_BYTES ? (size_t)room : HEAD_BYTES, &head);
 	if (err)
 		return err;
 	if (!msgpack_short_value(*head, out)) {
@@ -105,13 +108,14 @@ static int msgpack_next(struct msgpack *m, struct msgpack_value *out)
 		width = type->width;
 		if (type->kind == MSGPACK_UNKNOWN || room < 1 + (uint64_t)width)
 			return -ENODATA;
-		*out = (struct msgpack_value){ .kind = type->kind };
+		*out = (struct msgpack_value){.kind = type->kind};
 		if (type->kind >= MSGPACK_STR)
 			out->size = big_endian(head + 1, width);
 		else
-			out->number = type->is_signed ?
-				      sign_extend(big_endian(head + 1, width), width) :
-				      (int64_t)big_endian(head + 1, width);
+			out->number =
+				type->is_signed
+					? sign_extend(big_endian(head + 1, width), width)
+					: (int64_t)big_endian(head + 1, width);
 	}
 	m->at += 1 + width;
 	out->at = m->at;
@@ -175,7 +179,8 @@ static int msgpack_take(struct msgpack *m, const struct msgpack_value *item,
 
 	if (item->kind == MSGPACK_INT && !out->labelled) {
 		lmdb_label_number(out, item->number);
-	} else if (item->kind == MSGPACK_STR && item->size <= LMDB_TEXT_MOST && !out->labelled) {
+	} else if (item->kind == MSGPACK_STR && item->size <= LMDB_TEXT_MOST &&
+		   !out->labelled) {
 		err = value_window_get(m->window, item->at, (size_t)item->size, &text);
 		if (!err)
 			lmdb_label_text(out, (const char *)text, (size_t)item->size);
@@ -183,9 +188,10 @@ static int msgpack_take(struct msgpack *m, const struct msgpack_value *item,
 		   bytes->size <= NUMBER_BYTES) {
 		err = value_window_get(m->window, bytes->at, (size_t)bytes->size, &text);
 		if (!err)
-			lmdb_label_number(out, sign_extend(little_endian(text,
-							(unsigned)bytes->size),
-							   (unsigned)bytes->size));
+			lmdb_label_number(
+				out,
+				sign_extend(little_endian(text, (unsigned)bytes->size),
+					    (unsigned)bytes->size));
 	} else if (bytes->size > out->size) {
 		out->at = bytes->at;
 		out->size = bytes->size;
@@ -196,15 +202,16 @@ static int msgpack_take(struct msgpack *m, const struct msgpack_value *item,
 int lmdb_decode_msgpack(struct value_window *window, uint64_t at, uint64_t size,
 			const char *labels, struct lmdb_sample *out)
 {
-	struct msgpack m = { window, at, at + size, VALUES_MOST };
+	struct msgpack m = {window, at, at + size, VALUES_MOST};
 	struct msgpack_value list, item;
 	int err = msgpack_next(&m, &list);
 
 	(void)labels;
-	if (!err && (list.kind != MSGPACK_LIST || list.size == 0 || list.size > ITEMS_MOST))
+	if (!err &&
+	    (list.kind != MSGPACK_LIST || list.size == 0 || list.size > ITEMS_MOST))
 		err = -ENODATA;
 	for (uint64_t i = 0; !err && i < list.size; i++) {
-		struct msgpack_value bytes = { .size = 0 };
+		struct msgpack_value bytes = {.size = 0};
 
 		err = msgpack_next(&m, &item);
 		if (!err && item.kind == MSGPACK_BIN)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * pickle.dumps((image, label)) and the like. The image is bytes, an io.BytesIO, a list of
- * one of these, an array of numpy that holds a file or pixels, or an image of PIL; the label
- * an int, a text, or a number of numpy. Of objects only their class's name, and what they
- * would be made of, are noted. Facts: __reduce__ and __getstate__ of these classes.
+ * one of these, an array of numpy that holds a file or pixels, or an image of PIL; the
+ * label an int, a text, or a number of numpy. Of objects only their class's name, and
+ * what they would be made of, are noted. Facts: __reduce__ and __getstate__ of these
+ * classes.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,10 +24,10 @@ enum {
 	VALUES_MOST = 16384,
 	STEPS_MOST = 200000,
 	LINE_MOST = 512,
-	ITEMS_MOST = 16, /* of the outer tuple, list or dict */
-	DEEP_MOST = 3,   /* lists around an image */
+	ITEMS_MOST = 16,   /* of the outer tuple, list or dict */
+	DEEP_MOST = 3,	   /* lists around an image */
 	ARRAY_MOST = 8192, /* bytes of an array that is a label */
-	PARTS = 6,       /* of an object's state or arguments that are looked at */
+	PARTS = 6,	   /* of an object's state or arguments that are looked at */
 };
 
 struct pickle_sample {
@@ -57,7 +58,8 @@ static void pickle_parts(const struct pickle_sample *s, const struct pickle_valu
 		out[i] = pickle_next(&walk);
 }
 
-static void pickle_arguments(const struct pickle_sample *s, const struct pickle_value *object,
+static void pickle_arguments(const struct pickle_sample *s,
+			     const struct pickle_value *object,
 			     const struct pickle_value *out[PARTS])
 {
 	pickle_parts(s, pickle_value(s->pickle, object->size), out);
@@ -68,7 +70,8 @@ static void pickle_state(const struct pickle_sample *s, const struct pickle_valu
 {
 	memset(out, 0, PARTS * sizeof(*out));
 	if (object->object.state_plus_1)
-		pickle_parts(s, pickle_value(s->pickle, object->object.state_plus_1 - 1), out);
+		pickle_parts(s, pickle_value(s->pickle, object->object.state_plus_1 - 1),
+			     out);
 }
 
 /* ---- Arrays of numpy ---- */
@@ -83,38 +86,40 @@ static bool find_array(const struct pickle_sample *s, const struct pickle_value 
 {
 	const struct pickle_value *parts[PARTS];
 
-	*out = (struct numpy_array){ NULL };
+	*out = (struct numpy_array){NULL};
 	if (value->kind != PICKLE_OBJECT || !class_is(s, value, "numpy", ""))
 		return false;
 	if (class_is(s, value, "", " _reconstruct")) {
 		pickle_state(s, value, parts);
-		*out = (struct numpy_array){ parts[4], parts[1], parts[2] };
+		*out = (struct numpy_array){parts[4], parts[1], parts[2]};
 	} else if (class_is(s, value, "", " _frombuffer")) {
 		pickle_arguments(s, value, parts);
-		*out = (struct numpy_array){ parts[0], parts[2], parts[1] };
+		*out = (struct numpy_array){parts[0], parts[2], parts[1]};
 	} else if (class_is(s, value, "", " scalar")) {
 		pickle_arguments(s, value, parts);
-		*out = (struct numpy_array){ parts[1], NULL, parts[0] };
+		*out = (struct numpy_array){parts[1], NULL, parts[0]};
 	}
 	return out->bytes && out->bytes->kind == PICKLE_BYTES && out->type &&
 	       out->type->kind == PICKLE_OBJECT;
 }
 
 /* The type's code, "i8"; or NULL. */
-static const char *array_type(const struct pickle_sample *s, const struct numpy_array *array)
+static const char *array_type(const struct pickle_sample *s,
+			      const struct numpy_array *array)
 {
 	const struct pickle_value *parts[PARTS];
 
 	pickle_arguments(s, array->type, parts);
-	return parts[0] && parts[0]->kind == PICKLE_STR && parts[0]->size == 2 ?
-		       parts[0]->text : NULL;
+	return parts[0] && parts[0]->kind == PICKLE_STR && parts[0]->size == 2
+		       ? parts[0]->text
+		       : NULL;
 }
 
 /* Bytes of a file, or pixels, whose shape is one that all formats take for an image's. */
 static bool take_array(const struct pickle_sample *s, const struct numpy_array *array)
 {
-	struct catalogue_item item = { .type = ITEM_INTEGER, .bytes = 1, .rank = 1,
-				       .dims = { 1 } };
+	struct catalogue_item item = {
+		.type = ITEM_INTEGER, .bytes = 1, .rank = 1, .dims = {1}};
 	const char *type = array_type(s, array);
 	struct image_shape shape;
 	struct pickle_walk walk;
@@ -136,7 +141,8 @@ static bool take_array(const struct pickle_sample *s, const struct numpy_array *
 	s->out->size = size;
 	if (item.rank == 2)
 		return true;
-	if (!label_rules_shape(&item, &shape) || (shape.colours != 1 && shape.colours != 3) ||
+	if (!label_rules_shape(&item, &shape) ||
+	    (shape.colours != 1 && shape.colours != 3) ||
 	    (shape.ordered && !shape.planes))
 		return false;
 	s->out->width = shape.width;
@@ -162,8 +168,10 @@ static bool take_pil(const struct pickle_sample *s, const struct pickle_value *v
 	if (!sides[1] || sides[0]->kind != PICKLE_INT || sides[1]->kind != PICKLE_INT ||
 	    sides[0]->number <= 0 || sides[1]->number <= 0)
 		return false;
-	s->out->channels = parts[1]->size == 3 && memcmp(parts[1]->text, "RGB", 3) == 0 ? 3 :
-			   parts[1]->size == 1 && *parts[1]->text == 'L' ? 1 : 0;
+	s->out->channels = parts[1]->size == 3 && memcmp(parts[1]->text, "RGB", 3) == 0
+				   ? 3
+			   : parts[1]->size == 1 && *parts[1]->text == 'L' ? 1
+									   : 0;
 	s->out->width = (uint64_t)sides[0]->number;
 	s->out->height = (uint64_t)sides[1]->number;
 	s->out->at = parts[4]->place;
@@ -187,8 +195,10 @@ static bool take_image(const struct pickle_sample *s, const struct pickle_value 
 	const struct pickle_value *parts[PARTS];
 	struct numpy_array array;
 
-	for (unsigned deep = 0; deep < DEEP_MOST && value->size == 1 &&
-	     (value->kind == PICKLE_LIST || value->kind == PICKLE_TUPLE); deep++) {
+	for (unsigned deep = 0;
+	     deep < DEEP_MOST && value->size == 1 &&
+	     (value->kind == PICKLE_LIST || value->kind == PICKLE_TUPLE);
+	     deep++) {
 		struct pickle_walk walk = pickle_items(s->pickle, value);
 
 		value = pickle_next(&walk);
@@ -208,7 +218,8 @@ static bool take_image(const struct pickle_sample *s, const struct pickle_value 
 /* ---- Labels ---- */
 
 /* One number of an array; false: it is not whole. */
-static bool array_number(char kind, const unsigned char *bytes, unsigned width, int64_t *out)
+static bool array_number(char kind, const unsigned char *bytes, unsigned width,
+			 int64_t *out)
 {
 	uint64_t number = little_endian(bytes, width);
 
@@ -225,16 +236,18 @@ static int label_of_array(const struct pickle_sample *s, const struct numpy_arra
 {
 	const char *type = array_type(s, array);
 	unsigned width = type && strchr("1248", type[1]) ? (unsigned)(type[1] - '0') : 0;
-	struct one_hot row = { 0 };
+	struct one_hot row = {0};
 	const unsigned char *bytes;
 	int64_t number = 0;
 	bool whole = false;
 	int err;
 
-	if (!width || !strchr(width > 1 ? "iuf" : "iub", *type) || array->bytes->size % width ||
-	    array->bytes->size == 0 || array->bytes->size > ARRAY_MOST)
+	if (!width || !strchr(width > 1 ? "iuf" : "iub", *type) ||
+	    array->bytes->size % width || array->bytes->size == 0 ||
+	    array->bytes->size > ARRAY_MOST)
 		return -ENODATA;
-	err = value_window_get(s->window, array->bytes->place, array->bytes->size, &bytes);
+	err = value_window_get(s->window, array->bytes->place, array->bytes->size,
+			       &bytes);
 	for (uint32_t at = 0; at < array->bytes->size && !err; at += width) {
 		whole = array_number(*type, bytes + at, width, &number);
 		one_hot_add(&row, whole, number);
@@ -253,12 +266,13 @@ static int label_of_list(const struct pickle_sample *s, const struct pickle_valu
 {
 	struct pickle_walk walk = pickle_items(s->pickle, list);
 	const struct pickle_value *item;
-	struct one_hot row = { 0 };
+	struct one_hot row = {0};
 
 	while ((item = pickle_next(&walk)))
 		one_hot_add(&row, item->kind == PICKLE_INT || item->kind == PICKLE_BOOL,
-			    item->kind == PICKLE_INT || item->kind == PICKLE_BOOL ?
-				    item->number : 0);
+			    item->kind == PICKLE_INT || item->kind == PICKLE_BOOL
+				    ? item->number
+				    : 0);
 	if (!one_hot_is(&row))
 		return -ENODATA;
 	lmdb_label_number(s->out, row.label);
@@ -298,7 +312,7 @@ static int judge_items(const struct pickle_sample *s, const struct pickle_value 
 	unsigned image = 0;
 
 	while (image < count && !take_image(s, items[image])) {
-		*s->out = (struct lmdb_sample){ 0 };
+		*s->out = (struct lmdb_sample){0};
 		image++;
 	}
 	if (image == count)
@@ -336,7 +350,7 @@ static void list_dict(const struct pickle_sample *s, const struct pickle_value *
 		snprintf(name, sizeof(out->names[0]), "%.*s", (int)key->size, key->text);
 		out->values[out->count] = value;
 		out->facts[out->count++] = (struct label_column_facts){
-			.name = name, .can_label = value->kind != PICKLE_BYTES };
+			.name = name, .can_label = value->kind != PICKLE_BYTES};
 	}
 }
 
@@ -346,7 +360,7 @@ static struct label_column_choice choose_label(const struct dict_items *items,
 {
 	for (unsigned i = 0; labels && i < items->count; i++)
 		if (strcmp(items->names[i], labels) == 0)
-			return (struct label_column_choice){ (int)i, COLUMN_NONE };
+			return (struct label_column_choice){(int)i, COLUMN_NONE};
 	return label_column_choose(items->facts, items->count);
 }
 
@@ -363,7 +377,7 @@ static int judge_dict(const struct pickle_sample *s, const struct pickle_value *
 	choice = choose_label(&items, labels);
 	while (image < items.count &&
 	       ((int)image == choice.taken || !take_image(s, items.values[image]))) {
-		*s->out = (struct lmdb_sample){ 0 };
+		*s->out = (struct lmdb_sample){0};
 		image++;
 	}
 	if (image == items.count)
@@ -407,12 +421,18 @@ int lmdb_decode_pickle(struct value_window *window, uint64_t at, uint64_t size,
 		       const char *labels, struct lmdb_sample *out)
 {
 	static const struct pickle_policy policy = {
-		.values_most = VALUES_MOST, .steps_most = STEPS_MOST, .line_most = LINE_MOST,
-		.text_most = LMDB_TEXT_MOST, .leave_bytes = true, .objects = true,
-		.name = note_class, .call = pickle_push_object, .build = pickle_note_state,
+		.values_most = VALUES_MOST,
+		.steps_most = STEPS_MOST,
+		.line_most = LINE_MOST,
+		.text_most = LMDB_TEXT_MOST,
+		.leave_bytes = true,
+		.objects = true,
+		.name = note_class,
+		.call = pickle_push_object,
+		.build = pickle_note_state,
 	};
-	const struct pickle_input input = { pickle_fetch, window, at, at + size, false };
-	struct pickle_sample s = { .window = window, .out = out };
+	const struct pickle_input input = {pickle_fetch, window, at, at + size, false};
+	struct pickle_sample s = {.window = window, .out = out};
 	struct pickle *pickle = NULL;
 	const unsigned char *head;
 	int err = size < 2 ? -ENODATA : value_window_get(window, at, 2, &head);

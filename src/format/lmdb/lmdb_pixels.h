@@ -15,15 +15,15 @@
 
 struct lmdb_pixels {
 	struct lmdb_file *file;
-	uint64_t width, height;    /* of the last image, */
+	uint64_t width, height; /* of the last image, */
 	unsigned channels;
-	struct sample_bytes head;  /* and its header */
+	struct sample_bytes head; /* and its header */
 
 	/* Images in planes, of the last image's size, that are no samples yet */
 	VEC(struct sample) waiting;
 	VEC(struct entry_tile) tiles;
 	struct arena texts;
-	uint64_t arrays;           /* so far */
+	uint64_t arrays; /* so far */
 };
 
 void lmdb_pixels_close(struct lmdb_pixels *pixels);

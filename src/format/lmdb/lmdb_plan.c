@@ -28,21 +28,21 @@ struct sniff {
 	unsigned values;
 	const char *types[VALUES_SNIFFED]; /* of whole values */
 	unsigned known;
-	bool texts;                        /* the first key is "image-N" */
+	bool texts; /* the first key is "image-N" */
 	struct form_count forms[FORMS_MOST];
 };
 
 int lmdb_value_unreadable(const struct lmdb_file *file, int err)
 {
-	return err == -ENOMEM ? lmdb_no_memory(file) :
-				format_unreadable(file->scan->label, err, file->e);
+	return err == -ENOMEM ? lmdb_no_memory(file)
+			      : format_unreadable(file->scan->label, err, file->e);
 }
 
 bool lmdb_key_is_special(const struct lmdb_item *item)
 {
 	static const char *const special[] = {
-		"__keys__", "__len__", "__version__", "length", "len", "num-samples",
-		"num_samples", "nSamples",
+		"__keys__", "__len__",	   "__version__", "length",
+		"len",	    "num-samples", "num_samples", "nSamples",
 	};
 
 	for (size_t i = 0; i < sizeof(special) / sizeof(*special); i++)
@@ -90,7 +90,7 @@ static bool is_image(const struct lmdb_sample *sample, const char *type, uint64_
 
 static int sniff_form(struct sniff *s, size_t form, const struct lmdb_item *item)
 {
-	struct lmdb_sample sample = { 0 };
+	struct lmdb_sample sample = {0};
 	struct form_count *count = &s->forms[form];
 	const char *type = NULL;
 	int err = lmdb_forms[form].decode(s->window, item->at, item->size,
@@ -104,8 +104,9 @@ static int sniff_form(struct sniff *s, size_t form, const struct lmdb_item *item
 		return 0;
 	if (count->samples == 0)
 		count->first = sample;
-	count->extensions[count->samples++] = sample.channels == 3 ? "ppm" :
-					      sample.channels ? "pgm" : type;
+	count->extensions[count->samples++] = sample.channels == 3 ? "ppm"
+					      : sample.channels	   ? "pgm"
+								   : type;
 	count->labelled += sample.labelled;
 	return 0;
 }
@@ -115,7 +116,8 @@ static int sniff_value(struct sniff *s, const struct lmdb_item *item)
 	const char *number, *type;
 	int err = lmdb_detect_type(s->window, item->at, item->size, &type);
 
-	s->texts |= type && s->values == 0 && lmdb_key_number(item, "image-", &number) > 0;
+	s->texts |=
+		type && s->values == 0 && lmdb_key_number(item, "image-", &number) > 0;
 	s->types[s->values++] = type;
 	s->known += type != NULL;
 	for (size_t i = 0; i < lmdb_form_count && !err; i++)
@@ -144,13 +146,16 @@ static void report_rival(const struct sniff *s, const struct lmdb_sample *first)
 {
 	if (*first->rival && *first->label_name)
 		findings_add(s->file->scan->findings, FINDING_CHOSEN,
-			     "the labels are taken from the item '%.60s'; '%.60s' could be meant, "
-			     "too: labels=%.60s takes it", first->label_name, first->rival,
-			     first->rival);
+			     "the labels are taken from the item '%.60s'; '%.60s' could "
+			     "be meant, "
+			     "too: labels=%.60s takes it",
+			     first->label_name, first->rival, first->rival);
 	else if (*first->rival)
 		findings_add(s->file->scan->findings, FINDING_CHOSEN,
-			     "it may have labels in the item '%.60s', and perhaps in others: none "
-			     "is taken; labels=%.60s takes it", first->rival, first->rival);
+			     "it may have labels in the item '%.60s', and perhaps in "
+			     "others: none "
+			     "is taken; labels=%.60s takes it",
+			     first->rival, first->rival);
 }
 
 static void plan_choose(const struct sniff *s, struct lmdb_plan *plan)
@@ -160,8 +165,9 @@ static void plan_choose(const struct sniff *s, struct lmdb_plan *plan)
 	plan->values = s->values;
 	if (2 * s->known > s->values || s->texts) {
 		plan->shows = s->texts ? LMDB_SHOWS_TEXTS : LMDB_SHOWS_IMAGES;
-		plan->extension = s->texts ? s->types[0] :
-					    samples_common_extension(s->types, s->values);
+		plan->extension = s->texts
+					  ? s->types[0]
+					  : samples_common_extension(s->types, s->values);
 		return;
 	}
 	for (size_t i = 0; i < lmdb_form_count; i++) {
@@ -172,7 +178,8 @@ static void plan_choose(const struct sniff *s, struct lmdb_plan *plan)
 		plan->shows = LMDB_SHOWS_SAMPLES;
 		plan->form = &lmdb_forms[i];
 		plan->labelled = best->labelled > 0;
-		plan->extension = samples_common_extension(best->extensions, best->samples);
+		plan->extension =
+			samples_common_extension(best->extensions, best->samples);
 	}
 	if (!best)
 		return;
@@ -183,7 +190,7 @@ static void plan_choose(const struct sniff *s, struct lmdb_plan *plan)
 int lmdb_plan_make(struct lmdb_file *file, struct value_window *window,
 		   struct lmdb_plan *plan)
 {
-	struct sniff s = { .file = file, .window = window };
+	struct sniff s = {.file = file, .window = window};
 	int err = 0;
 
 	plan->array = "data";

@@ -19,15 +19,16 @@ enum lmdb_shows {
 };
 
 struct lmdb_plan {
-	const char *name;      /* of the database; "" of the main one */
+	const char *name; /* of the database; "" of the main one */
 	struct lmdb_db db;
-	const char *array;     /* of samples; those of several databases may be one */
+	const char *array; /* of samples; those of several databases may be one */
 	enum lmdb_shows shows;
 	const struct lmdb_form *form; /* of SHOWS_SAMPLES */
-	const char *extension; /* of most images */
+	const char *extension;	      /* of most images */
 	bool labelled;
-	char label_name[LMDB_NAME_MOST + 1]; /* the item of dicts that is the label; or "" */
-	unsigned values;       /* that were looked at */
+	char label_name[LMDB_NAME_MOST +
+			1]; /* the item of dicts that is the label; or "" */
+	unsigned values;    /* that were looked at */
 };
 
 /* Fills in the plan for `name` and `db`: 0 or an error with its sentence. */
@@ -37,7 +38,8 @@ int lmdb_plan_make(struct lmdb_file *file, struct value_window *window,
 /* An entry that says something of the others: "num-samples", "__keys__". */
 bool lmdb_key_is_special(const struct lmdb_item *item);
 
-/* The number that follows `begin` in a key of digits: its length; 0: it is another key. */
+/* The number that follows `begin` in a key of digits: its length; 0: it is another key.
+ */
 size_t lmdb_key_number(const struct lmdb_item *item, const char *begin, const char **out);
 
 /* Appends the key as a path: a number of INTEGERKEY, hexadecimal digits where it has a

@@ -20,10 +20,12 @@ void lmdb_rows_open(struct lmdb_rows *rows, struct lmdb_file *file)
 	const struct scan *scan = file->scan;
 
 	*rows = (struct lmdb_rows){
-		.file = file, .prefix = "",
-		.window = { .source = scan->source, .base = scan->base,
-			    .length = scan->length },
-		.pixels = { .file = file },
+		.file = file,
+		.prefix = "",
+		.window = {.source = scan->source,
+			   .base = scan->base,
+			   .length = scan->length},
+		.pixels = {.file = file},
 	};
 }
 
@@ -40,11 +42,13 @@ void lmdb_rows_close(struct lmdb_rows *rows)
 
 static int rows_charge(struct lmdb_rows *rows, int err)
 {
-	if (!err && !limit_paths(&rows->path_bytes, rows->path.count, rows->file->scan->length))
-		return error_set(rows->file->e, ERROR_DATASET, EBADMSG,
-				 "'%s' is damaged, or a bomb: its keys need more memory than a "
-				 "file of its size may take; write it again",
-				 rows->file->scan->label);
+	if (!err &&
+	    !limit_paths(&rows->path_bytes, rows->path.count, rows->file->scan->length))
+		return error_set(
+			rows->file->e, ERROR_DATASET, EBADMSG,
+			"'%s' is damaged, or a bomb: its keys need more memory than a "
+			"file of its size may take; write it again",
+			rows->file->scan->label);
 	return err ? lmdb_no_memory(rows->file) : 0;
 }
 
@@ -69,11 +73,12 @@ static size_t caffe_prefix(const struct lmdb_item *item)
 
 	while (n < item->key_size && isdigit(item->key[n]))
 		n++;
-	return n >= CAFFE_DIGITS && n + 1 < item->key_size && item->key[n] == '_' ? n + 1 : 0;
+	return n >= CAFFE_DIGITS && n + 1 < item->key_size && item->key[n] == '_' ? n + 1
+										  : 0;
 }
 
-/* A key of digits alone is filled up, so that names sort as numbers do; unless it was, by its
-   writer. */
+/* A key of digits alone is filled up, so that names sort as numbers do; unless it was, by
+   its writer. */
 static int rows_fill_up(struct lmdb_rows *rows, const struct lmdb_item *item)
 {
 	static const char zeros[] = "00000000000000000000";
@@ -128,9 +133,15 @@ static int rows_add_file(struct lmdb_rows *rows, const struct lmdb_item *item)
 	const struct source_owner *owner = source_owner(scan->source);
 	struct entry_extent extent;
 	struct entry entry = {
-		.kind = ENTRY_FILE, .path = rows->path.items, .mode = owner->mode & 0666,
-		.uid = owner->uid, .gid = owner->gid, .mtime = owner->mtime,
-		.mtime_ns = owner->mtime_ns, .size = item->size, .extents = &extent,
+		.kind = ENTRY_FILE,
+		.path = rows->path.items,
+		.mode = owner->mode & 0666,
+		.uid = owner->uid,
+		.gid = owner->gid,
+		.mtime = owner->mtime,
+		.mtime_ns = owner->mtime_ns,
+		.size = item->size,
+		.extents = &extent,
 		.extent_count = item->size > 0,
 	};
 	int err = lmdb_extent(rows->file, item->at, item->size, &extent);
@@ -155,7 +166,8 @@ static int rows_add_text(struct lmdb_rows *rows, const struct lmdb_item *item)
 	if (!n)
 		return 0;
 	text_cut(&rows->path, 0);
-	err = text_print(&rows->path, "%s%.*s.%s", rows->prefix, (int)n, number, extension);
+	err = text_print(&rows->path, "%s%.*s.%s", rows->prefix, (int)n, number,
+			 extension);
 	err = rows_charge(rows, err);
 	return err ? err : rows_add_file(rows, item);
 }
@@ -177,7 +189,7 @@ static int rows_decode(struct lmdb_rows *rows, const struct lmdb_item *item,
 {
 	int err;
 
-	*out = (struct lmdb_sample){ 0 };
+	*out = (struct lmdb_sample){0};
 	if (rows->plan->form) {
 		err = rows->plan->form->decode(&rows->window, item->at, item->size,
 					       rows->file->scan->rows->labels, out);
@@ -187,11 +199,15 @@ static int rows_decode(struct lmdb_rows *rows, const struct lmdb_item *item,
 	}
 	out->at = item->at;
 	out->size = item->size;
-	err = rows->labels.name ? lmdb_labels_find(&rows->labels, &rows->window, item, out) : 0;
+	err = rows->labels.name
+		      ? lmdb_labels_find(&rows->labels, &rows->window, item, out)
+		      : 0;
 	if (err)
 		return err;
-	/* what is in the leaf has been read; a large value is taken to be like the others */
-	return item->value && !samples_detect_type(item->value, (size_t)item->size) ? 1 : 0;
+	/* what is in the leaf has been read; a large value is taken to be like the others
+	 */
+	return item->value && !samples_detect_type(item->value, (size_t)item->size) ? 1
+										    : 0;
 }
 
 static int rows_add_body(struct lmdb_rows *rows, const struct lmdb_sample *image,
@@ -203,7 +219,7 @@ static int rows_add_body(struct lmdb_rows *rows, const struct lmdb_sample *image
 	if (image->channels)
 		return lmdb_pixels_add(&rows->pixels, image, sample);
 	err = lmdb_extent(rows->file, image->at, image->size, &extent);
-	sample->body = (struct sample_bytes){ extent.offset, extent.length, extent.volume };
+	sample->body = (struct sample_bytes){extent.offset, extent.length, extent.volume};
 	if (!err && samples_add(rows->file->scan->samples, sample) < 0)
 		err = lmdb_no_memory(rows->file);
 	return err;
@@ -213,7 +229,7 @@ static int rows_add_sample(struct lmdb_rows *rows, const struct lmdb_item *item)
 {
 	const char *extension = rows->plan->extension;
 	struct lmdb_sample image;
-	struct sample sample = { .label = SAMPLE_UNLABELLED };
+	struct sample sample = {.label = SAMPLE_UNLABELLED};
 	int err = rows_decode(rows, item, &image);
 
 	if (err)
@@ -242,7 +258,7 @@ static int rows_add_sample(struct lmdb_rows *rows, const struct lmdb_item *item)
 /* A named database, of which the main one has the name, with a NUL in version 2. */
 static int rows_note_database(struct lmdb_rows *rows, const struct lmdb_item *item)
 {
-	struct lmdb_named named = { .db = item->db };
+	struct lmdb_named named = {.db = item->db};
 	size_t n = item->key_size;
 
 	if (rows->plan->name[0])
@@ -299,16 +315,20 @@ static int rows_begin_group(struct lmdb_rows *rows, const char *split,
 {
 	const struct lmdb_plan *plan = rows->plan;
 	const struct sample_group group = {
-		.split = split, .name = class_name ? class_name : plan->array,
-		.labels = class_name ? "the names of databases" :
-			  !plan->labelled ? NULL :
-			  *plan->label_name ? plan->label_name : plan->form->labels,
-		.labels_in_words = !*plan->label_name, .class_name = class_name,
+		.split = split,
+		.name = class_name ? class_name : plan->array,
+		.labels = class_name	      ? "the names of databases"
+			  : !plan->labelled   ? NULL
+			  : *plan->label_name ? plan->label_name
+					      : plan->form->labels,
+		.labels_in_words = !*plan->label_name,
+		.class_name = class_name,
 		.extension = plan->extension,
 	};
 
-	return samples_begin(rows->file->scan->samples, &group) < 0 ?
-		       lmdb_no_memory(rows->file) : 0;
+	return samples_begin(rows->file->scan->samples, &group) < 0
+		       ? lmdb_no_memory(rows->file)
+		       : 0;
 }
 
 static void rows_report(const struct lmdb_rows *rows)
@@ -317,21 +337,25 @@ static void rows_report(const struct lmdb_rows *rows)
 
 	if (rows->odd)
 		findings_add(findings, FINDING_LEFT_OUT,
-			     "%" PRIu64 " of %" PRIu64 " values%s%.60s%s are not like the others "
+			     "%" PRIu64 " of %" PRIu64
+			     " values%s%.60s%s are not like the others "
 			     "('%s', for one), and are not shown; view=tree shows all",
 			     rows->odd, rows->odd + rows->shown,
 			     *rows->plan->name ? " of '" : "", rows->plan->name,
 			     *rows->plan->name ? "'" : "", rows->odd_example);
 	if (rows->crowded)
 		findings_add(findings, FINDING_LEFT_OUT,
-			     "%" PRIu64 " of these are images in planes, of more than 4096 "
-			     "sizes in turn", rows->crowded);
+			     "%" PRIu64
+			     " of these are images in planes, of more than 4096 "
+			     "sizes in turn",
+			     rows->crowded);
 }
 
-int lmdb_rows_add(struct lmdb_rows *rows, const struct lmdb_plan *plan, const char *prefix,
-		  const char *split, const char *class_name)
+int lmdb_rows_add(struct lmdb_rows *rows, const struct lmdb_plan *plan,
+		  const char *prefix, const char *split, const char *class_name)
 {
-	bool samples = plan->shows == LMDB_SHOWS_IMAGES || plan->shows == LMDB_SHOWS_SAMPLES;
+	bool samples =
+		plan->shows == LMDB_SHOWS_IMAGES || plan->shows == LMDB_SHOWS_SAMPLES;
 	int err = 0;
 
 	rows->plan = plan;

@@ -9,9 +9,9 @@
 #include "labels/label_text.h"
 
 const struct lmdb_form lmdb_forms[] = {
-	{ "pickled pairs", "the labels in the pickled values", lmdb_decode_pickle },
-	{ "Caffe Datums", "the label of each Datum", lmdb_decode_datum },
-	{ "msgpack lists", "the labels in the msgpack lists", lmdb_decode_msgpack },
+	{"pickled pairs", "the labels in the pickled values", lmdb_decode_pickle},
+	{"Caffe Datums", "the label of each Datum", lmdb_decode_datum},
+	{"msgpack lists", "the labels in the msgpack lists", lmdb_decode_msgpack},
 };
 
 const size_t lmdb_form_count = sizeof(lmdb_forms) / sizeof(*lmdb_forms);
@@ -46,8 +46,15 @@ int lmdb_detect_type(struct value_window *window, uint64_t at, uint64_t size,
 
 /* ---- Caffe's Datum: caffe.proto of BVLC/caffe ---- */
 
-enum { DATUM_CHANNELS = 1, DATUM_HEIGHT, DATUM_WIDTH, DATUM_DATA, DATUM_LABEL,
-       DATUM_FLOATS, DATUM_ENCODED };
+enum {
+	DATUM_CHANNELS = 1,
+	DATUM_HEIGHT,
+	DATUM_WIDTH,
+	DATUM_DATA,
+	DATUM_LABEL,
+	DATUM_FLOATS,
+	DATUM_ENCODED
+};
 
 static int datum_fetch(void *context, uint64_t at, size_t n, const unsigned char **out)
 {
@@ -66,14 +73,17 @@ static int datum_set_pixels(struct lmdb_sample *out, const uint64_t numbers[])
 	out->height = numbers[DATUM_HEIGHT];
 	out->planes = out->blue_first = out->channels == 3;
 	return out->width && checked_mul(out->width, out->height, &size) &&
-	       checked_mul(size, out->channels, &size) && size == out->size ? 0 : -ENODATA;
+			       checked_mul(size, out->channels, &size) &&
+			       size == out->size
+		       ? 0
+		       : -ENODATA;
 }
 
 int lmdb_decode_datum(struct value_window *window, uint64_t at, uint64_t size,
 		      const char *labels, struct lmdb_sample *out)
 {
-	struct protobuf message = { datum_fetch, window, at, at + size };
-	uint64_t numbers[DATUM_ENCODED + 1] = { 0 };
+	struct protobuf message = {datum_fetch, window, at, at + size};
+	uint64_t numbers[DATUM_ENCODED + 1] = {0};
 	struct protobuf_field field;
 	int more;
 

@@ -17,15 +17,16 @@
 enum { LMDB_TEXT_MOST = 255, LMDB_NAME_MOST = 63 };
 
 struct lmdb_sample {
-	uint64_t at, size;           /* of the image, in the window */
-	uint64_t width, height;      /* of pixels; 0: it is a file */
-	unsigned channels;           /* 1 or 3 */
-	bool planes, blue_first;     /* pixels of one colour lie together; the first is blue */
-	bool labelled;               /* the label is `text`, or if that is empty the number */
+	uint64_t at, size;	/* of the image, in the window */
+	uint64_t width, height; /* of pixels; 0: it is a file */
+	unsigned channels;	/* 1 or 3 */
+	bool planes,
+		blue_first; /* pixels of one colour lie together; the first is blue */
+	bool labelled;	    /* the label is `text`, or if that is empty the number */
 	int64_t label;
 	char text[LMDB_TEXT_MOST + 1];
 	char label_name[LMDB_NAME_MOST + 1]; /* of a dict: the item that is the label, */
-	char rival[LMDB_NAME_MOST + 1];      /* and one that could be meant, too */
+	char rival[LMDB_NAME_MOST + 1];	     /* and one that could be meant, too */
 };
 
 /*
@@ -39,8 +40,8 @@ lmdb_decoder lmdb_decode_pickle, lmdb_decode_datum, lmdb_decode_msgpack;
 
 /* The forms of values, by their first bytes; `labels` is labels=NAME, or NULL. */
 struct lmdb_form {
-	const char *word;    /* "pickled pairs"; */
-	const char *labels;  /* where labels are from */
+	const char *word;   /* "pickled pairs"; */
+	const char *labels; /* where labels are from */
 	lmdb_decoder *decode;
 };
 

@@ -3,8 +3,8 @@
  * value_window.h: small pieces of values, read in whole pages of 4 KiB, of which the last
  * ones are kept.
  *
- * Where pieces follow each other by less than 1 MiB, the kernel is asked to fetch all that
- * lies there: that costs storage less than many small reads.
+ * Where pieces follow each other by less than 1 MiB, the kernel is asked to fetch all
+ * that lies there: that costs storage less than many small reads.
  *
  * Threads: a window belongs to one thread.
  */
@@ -21,9 +21,9 @@ enum { VALUE_PAGE = 4096, VALUE_WINDOW = 4 * VALUE_PAGE };
 struct value_window {
 	const struct source *source;
 	uint64_t base, length; /* of the scan's window */
-	uint64_t at;           /* in it: the first byte that is held */
+	uint64_t at;	       /* in it: the first byte that is held */
 	size_t held;
-	uint64_t ahead;        /* what lies before was asked for */
+	uint64_t ahead; /* what lies before was asked for */
 	unsigned char bytes[VALUE_WINDOW];
 };
 

@@ -127,6 +127,29 @@ static void test_saved_directories(void **state)
 	assert_int_equal(system("rm -r v x"), 0);
 }
 
+/* Directories of LMDB: one, or those in a directory, if more than half are. */
+static void test_lmdb_directories(void **state)
+{
+	const char *texts[] = { "one", "many", "few" };
+	const char *want[] = { "one/data.mdb", "many/a/data.mdb", "many/b/data.mdb", "few" };
+	struct arguments *arguments;
+
+	(void)state;
+	assert_int_equal(system("mkdir -p one many/a many/b many/.c many/d few/a few/b"), 0);
+	assert_int_equal(system("touch one/data.mdb many/a/data.mdb many/b/data.mdb "
+				"many/.c/data.mdb few/a/data.mdb; mkdir -p few/b/data.mdb"), 0);
+	assert_int_equal(parse(texts, COUNT(texts), &arguments, NULL), 0);
+	assert_int_equal(arguments_count(arguments), COUNT(want));
+	for (uint32_t i = 0; i < COUNT(want); i++) {
+		char *path = arguments_path(arguments, i);
+
+		assert_string_equal(path, want[i]);
+		free(path);
+	}
+	arguments_free(arguments);
+	assert_int_equal(system("rm -r one many few"), 0);
+}
+
 /* In UTF-16, whose names are longer in UTF-8. */
 static void write_utf16_state(const char *path, unsigned names)
 {
@@ -259,6 +282,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_first_decides), /* before others take memory */
 	cmocka_unit_test(test_paths_in_order),
 	cmocka_unit_test(test_saved_directories),
+	cmocka_unit_test(test_lmdb_directories),
 	cmocka_unit_test(test_saved_directory_with_many_names),
 	cmocka_unit_test(test_saved_directory_has_bounds),
 	cmocka_unit_test(test_none),
