@@ -331,7 +331,7 @@ int memory_budget_of_process(const char *text, uint64_t *out, struct error *e)
 
 uint64_t memory_cache_part(uint64_t budget)
 {
-	enum { LEAST = 8 << 20, MOST = 64 << 20, SHARE = 128, LARGEST_SHARE = 4 };
+	enum { LEAST = 8 << 20, MOST = 48 << 20, SHARE = 128, LARGEST_SHARE = 4 };
 	uint64_t part = budget / SHARE;
 
 	part = part < LEAST ? LEAST : part < MOST ? part : MOST;

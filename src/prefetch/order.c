@@ -6,6 +6,7 @@
 
 #include "base/vec.h"
 #include "index/tree.h"
+#include "os/pages.h"
 
 enum {
 	GAP_MOST = 256 << 10, /* between files of one block */
@@ -168,8 +169,10 @@ static int fill_order(struct order *order, const struct order_place *places,
 	order->nodes = malloc(((size_t)count + 1) * sizeof(*order->nodes));
 	if (!order->nodes || c.err)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++) {
 		order->nodes[i] = places[i].node;
+		order->pages += pages_round_up(places[i].size);
+	}
 	order->count = count;
 	return 0;
 }

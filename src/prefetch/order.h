@@ -24,7 +24,8 @@ struct block_files {
 
 struct order {
 	uint32_t *nodes;
-	uint32_t count;              /* files with stored bytes */
+	uint32_t count;              /* files with stored bytes, */
+	uint64_t pages;              /* and their bytes, in whole pages */
 	struct volume_span *blocks;  /* sorted, without overlap; some are empty */
 	struct block_files *files;   /* of each block */
 	uint32_t block_count;

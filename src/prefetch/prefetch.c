@@ -424,6 +424,7 @@ static void make_order(struct prefetch *p)
 		return;
 	}
 	dataset_use_blocks(pusher->dataset, p->order.blocks, p->order.block_count);
+	atomic_store(&p->room.total, p->order.pages);
 	atomic_store(&p->ordered, true);
 }
 

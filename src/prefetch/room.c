@@ -10,11 +10,12 @@ enum {
 	PROBE_MS = 100,
 	RESERVE_SHARE = 16,      /* reserve for others: this part of memory, */
 	RESERVE_MOST = 1 << 30,  /* at most */
+	LAST_FILES = 1024,       /* this part of all files */
 };
 
 void room_init(struct room *room, struct dataset *dataset, uint64_t budget)
 {
-	*room = (struct room){ .dataset = dataset, .budget = budget };
+	*room = (struct room){ .dataset = dataset, .budget = budget, .total = UINT64_MAX };
 	if (memory_open("", &room->memory) < 0)
 		room->memory = NULL;
 }
@@ -42,8 +43,11 @@ bool room_has_for(const struct room *room, uint64_t files, uint64_t pages)
 uint64_t room_for_cache(const struct room *room)
 {
 	uint64_t most = room_for_files(room), resident = stats_get(COUNTER_resident_bytes);
-	uint64_t part = memory_cache_part(room->budget);
+	uint64_t part = memory_cache_part(room->budget), total = atomic_load(&room->total);
 
+	/* the last files are in any chunk: all others are kept until those are resident, too */
+	if (resident >= total - total / LAST_FILES)
+		return part;
 	/* pages can be dropped by the kernel, and decoded chunks cannot */
 	return room_is_short(room) || resident >= most ? part : part + most - resident;
 }

@@ -22,6 +22,7 @@
 struct room {
 	struct dataset *dataset;
 	uint64_t budget;
+	_Atomic uint64_t total;  /* bytes of all files, in whole pages; UINT64_MAX: unknown */
 	struct memory *memory;   /* of the thread that makes the check; or NULL */
 	struct periodic check;
 	_Atomic bool is_short;   /* result of the last check */
@@ -35,7 +36,8 @@ uint64_t room_for_files(const struct room *room);
 /* Do `pages` bytes of `files` files fit, once the kernel has an inode for each? */
 bool room_has_for(const struct room *room, uint64_t files, uint64_t pages);
 
-/* The limit of the dataset's cache, in bytes: its least part where memory is short. */
+/* The limit of the dataset's cache, in bytes: its least part where memory is short, and once
+   all files are resident. */
 uint64_t room_for_cache(const struct room *room);
 
 /* Sets that limit. */

@@ -13,12 +13,14 @@ static const struct {
 	uint64_t resident;
 	bool is_short;
 	bool is_least; /* the part that chunks have in any case, and no more */
+	uint64_t total; /* bytes of all files; 0: unknown */
 } rooms[] = {
-	{ "nothing is resident", 0, false, false },
-	{ "half of the budget is resident", 256 * MIB, false, false },
-	{ "all of the budget is resident", 512 * MIB, false, true },
-	{ "memory is short", 0, true, true },
-	{ "memory is short, and half is resident", 256 * MIB, true, true },
+	{ "nothing is resident", 0, false, false, 0 },
+	{ "half of the budget is resident", 256 * MIB, false, false, 0 },
+	{ "all of the budget is resident", 512 * MIB, false, true, 0 },
+	{ "memory is short", 0, true, true, 0 },
+	{ "memory is short, and half is resident", 256 * MIB, true, true, 0 },
+	{ "all files are resident", 100 * MIB, false, true, 100 * MIB },
 };
 
 static void test_rooms(void **state)
@@ -29,6 +31,8 @@ static void test_rooms(void **state)
 	uint64_t cache;
 
 	room_init(&room, NULL, budget);
+	if (rooms[i].total)
+		room.total = rooms[i].total;
 	stats_set(COUNTER_resident_bytes, rooms[i].resident);
 	atomic_store(&room.is_short, rooms[i].is_short);
 	cache = room_for_cache(&room);
