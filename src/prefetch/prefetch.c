@@ -241,7 +241,8 @@ static bool is_read_whole(struct prefetch *p, const struct note *note, uint64_t 
 
 /*
  * Lock held. Queues the files beside one that a reader of many has read, if they were
- * decoded with it. Not while the sweep pushes them, nor beyond its end.
+ * decoded with it. Not while the sweep pushes them, unless readers take its processors, nor
+ * beyond its end.
  */
 static void queue_neighbours(struct prefetch *p, uint32_t node, bool evicted)
 {
@@ -249,7 +250,8 @@ static void queue_neighbours(struct prefetch *p, uint32_t node, bool evicted)
 	uint64_t from;
 
 	if (!p->config.sink || !policy_sees_epoch(&p->policy) ||
-	    ledger_state(p->pusher.ledger) == SWEEP_RUNNING || is_excess(p, node, 1, &from) ||
+	    (ledger_state(p->pusher.ledger) == SWEEP_RUNNING && !pace_is_quick(&p->pace)) ||
+	    is_excess(p, node, 1, &from) ||
 	    !dataset_is_decoded(p->pusher.dataset, node))
 		return;
 	p->wants_order = true;
