@@ -149,10 +149,10 @@ static uint64_t parts_next_data(const struct source *source, uint64_t at)
 static int parts_identify(const struct source *source, unsigned samples, struct identity *out)
 {
 	const struct parts *parts = parts_of(source);
-	unsigned each = samples / (unsigned)parts->items.count + 1;
+	unsigned each = samples ? samples / (unsigned)parts->items.count + 1 : 0;
 
 	*out = (struct identity){ .size = source->info.size, .mtime_ns = INT64_MIN,
-				  .samples = 1, .number = 1 };
+				  .samples = samples > 0, .number = 1 };
 	for (size_t i = 0; i < parts->items.count; i++) {
 		struct identity is;
 		int err = source_identity(parts->items.items[i].source, each, &is);

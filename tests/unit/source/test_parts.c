@@ -171,6 +171,9 @@ static void test_identity_of_all_parts(void **state)
 	}
 	assert_int_equal(source_identity(whole, 8, &now), 0);
 	assert_true(identity_equal(&before, &now));
+	assert_int_equal(source_identity(whole, 0, &now), 0);
+	assert_int_equal(now.samples, 0);
+	assert_true(identity_equal(&before, &now));
 	source_close(whole);
 }
 
