@@ -75,7 +75,8 @@ void publish_mount(struct publication *publication, const struct mount *mount)
 	snprintf(facts->mountpoint, sizeof(facts->mountpoint), "%s",
 		 mount->mountpoint ? mount->mountpoint : "");
 	make_labels(publication);
-	publication->name = registry_add(publication->record);
+	publication->name = publication->record < 0 ? -ENOSYS :
+			    registry_add(publication->record);
 	if (publication->name < 0)
 		log_debug("granary list does not find this mount: %s",
 			  strerror(-publication->name));

@@ -59,7 +59,8 @@ static void record_fill(struct record_memory *memory)
 	memcpy(memory->head.magic, record_magic, sizeof(record_magic));
 }
 
-struct record_facts *record_new(int *fd)
+/* In memory that others can open, with its descriptor in *fd; or NULL. */
+static void *record_map_open(int *fd)
 {
 	CLEANUP(cleanup_close) int memory = memfd_create("granaryfs-record",
 							 MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -73,8 +74,22 @@ struct record_facts *record_new(int *fd)
 		  memory, 0);
 	if (at == MAP_FAILED)
 		return NULL;
-	record_fill(at);
 	*fd = steal_fd(&memory);
+	return at;
+}
+
+struct record_facts *record_new(int *fd)
+{
+	void *at = record_map_open(fd);
+
+	if (!at) {
+		*fd = -1;
+		at = mmap(NULL, sizeof(struct record_memory), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	}
+	if (at == MAP_FAILED)
+		return NULL;
+	record_fill(at);
 	return &((struct record_memory *)at)->head.facts;
 }
 

@@ -35,7 +35,8 @@ struct record_facts {
 
 /*
  * Makes a record, and moves the counters into it: its facts, for the caller to fill in,
- * and in *fd its descriptor, which is to stay open. NULL and errno.
+ * and in *fd its descriptor, which is to stay open; -1 where no other process can read it.
+ * NULL and errno.
  */
 struct record_facts *record_new(int *fd);
 

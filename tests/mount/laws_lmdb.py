@@ -9,7 +9,7 @@ from laws_kit import FIXTURES, case
 def copy(name, to=None):
     to = to or name
     os.makedirs(os.path.dirname(to) or ".", exist_ok=True)
-    shutil.copy(os.path.join(FIXTURES, "..", "lmdb", name), to)
+    shutil.copy(os.path.join(FIXTURES, "lmdb", name), to)
 
 
 def lmdb(law, name, shows, tells="-", options="-", status=0, sources="*.lmdb"):
