@@ -180,19 +180,34 @@ static int arguments_add_text(struct arguments *arguments, const char *text,
 	return arguments_add_file(arguments, (struct argument){ .text = text }, next, e);
 }
 
+/* A pattern of the shell, train.tar.gz.part*, also finds the index beside the files. */
+static bool is_index_name(const char *text)
+{
+	size_t length = strlen(text);
+
+	return length > 5 && strcmp(text + length - 5, ".gidx") == 0;
+}
+
 int arguments_parse(char *const *texts, size_t n, struct arguments **out, struct error *e)
 {
 	struct arguments *arguments = calloc(1, sizeof(*arguments));
 	int err = arguments ? 0 : arguments_no_memory(e);
+	bool has_others = false;
+
+	for (size_t i = 0; i < n; i++)
+		has_others |= !is_index_name(texts[i]);
 
 	if (!err && n == 0)
 		err = error_set(e, ERROR_USAGE, EINVAL,
 				"no source was named; name at least one packed file");
 	if (arguments)
 		arguments->saved_left = SAVED_BYTES_MOST;
-	for (size_t i = 0; i < n && !err; i++)
+	for (size_t i = 0; i < n && !err; i++) {
+		if (has_others && is_index_name(texts[i]))
+			continue;
 		err = arguments_add_text(arguments, texts[i],
 					 i + 1 < n ? texts[i + 1] : NULL, e);
+	}
 	if (err)
 		arguments_free(arguments);
 	else

@@ -7,7 +7,7 @@
  * before the first name is made, and each name is made on request: a short pattern may
  * stand for millions of names. A directory that Hugging Face's save_to_disk() wrote
  * stands for its files, and dataset.arrow also for the indices.arrow beside it
- * (source/saved_directory.h).
+ * (source/saved_directory.h). Names of indexes (.gidx) among others are left out.
  *
  * Not for concurrent use.
  */

@@ -199,15 +199,31 @@ int file_describe(int fd, struct source_info *info)
 	return fill_info(fd, &st, info);
 }
 
+/* Of a file without a name, as of -o spool=, by the path of its packed file. */
+static char *local_file_absolute(const char *path)
+{
+	char directory[PATH_MAX], *place;
+
+	if (*path == '/')
+		return strdup(path);
+	if (!getcwd(directory, sizeof(directory)) ||
+	    asprintf(&place, "%s/%s", directory, path) < 0)
+		return NULL;
+	return place;
+}
+
 /*
  * The absolute path of an open file; NULL where it is not known. By the descriptor: a
  * daemon leaves the directory that a path was given in.
  */
-static char *local_file_find_place(int fd)
+static char *local_file_find_place(int fd, const char *path)
 {
 	char link[32], place[PATH_MAX];
+	struct stat st;
 	ssize_t n;
 
+	if (fstat(fd, &st) == 0 && st.st_nlink == 0)
+		return local_file_absolute(path);
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	n = readlink(link, place, sizeof(place));
 	return n > 0 && (size_t)n < sizeof(place) ? strndup(place, (size_t)n) : NULL;
@@ -225,7 +241,7 @@ static int make_source(const char *path, int fd, const struct source_info *info,
 		return -ENOMEM;
 	file->fd = fd;
 	file->source.info = *info;
-	file->source.place = local_file_find_place(fd);
+	file->source.place = local_file_find_place(fd, path);
 	*out = &file->source;
 	return 0;
 }

@@ -87,7 +87,7 @@ int stream_refuse_entry(struct stream_input *input, const struct stream_kind *ki
 	print_unpack(input, kind->unpack, unpack, sizeof(unpack));
 	return error_set(e, ERROR_DATASET, EBADMSG,
 			 "'%s' cannot be read at random: %s; have it unpacked once, with -o "
-			 "spool=auto, or write it again: %s | %s",
+			 "spool=DIR (on a disk), or write it again: %s | %s",
 			 input->label, why, unpack, kind->repack);
 }
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The cases of laws.py for TFRecord files."""
-from laws_kit import case, fixture
+import struct
+
+from laws_kit import case, fixture, jpeg
 
 
 def copy(*names):
@@ -40,3 +42,44 @@ for NAME, SHOWN in {"float": ".:1 0:1 1:1", "hot": ".:1 0:1 1:1", "hot-float": "
                     "none": ".:1 2:1 4:1"}.items():
     case("tfrecord", "same", NAME, SHOWN, sources=f"label-{NAME}.tfrecord")(
         lambda name=NAME: copy(f"label-{name}.tfrecord"))
+
+
+# ---- Records that no fixture has ----
+
+def crc(data):
+    value = 0xffffffff
+    for byte in data:
+        value ^= byte
+        for _ in range(8):
+            value = value >> 1 ^ 0x82f63b78 * (value & 1)
+    value ^= 0xffffffff
+    return struct.pack("<I", ((value >> 15 | value << 17) + 0xa282ead8) & 0xffffffff)
+
+
+def field(number, data):
+    size, n = b"", len(data)
+    while n >= 128:
+        size += bytes([n & 127 | 128])
+        n >>= 7
+    return bytes([number << 3 | 2]) + size + bytes([n]) + data
+
+
+def write(name, examples):
+    """Each example: its features, of bytes, or whole numbers below 128."""
+    with open(name, "wb") as out:
+        for example in examples:
+            features = b""
+            for key, value in example.items():
+                item = field(1, field(1, value)) if isinstance(value, bytes) else \
+                    field(3, field(1, bytes([value])))
+                features += field(1, field(1, key.encode()) + field(2, item))
+            data = field(1, features)
+            head = struct.pack("<Q", len(data))
+            out.write(head + crc(head) + data + crc(data))
+
+
+for NAME, KEY in (("path", "class/id"), ("words", "class_text"), ("joined", "classnumber")):
+    case("tfrecord", "remedy", "possible-" + NAME, "image:3", f"labels={KEY} takes it",
+         sources="possible.tfrecord")(
+        lambda key=KEY: write("possible.tfrecord", [
+            {"image": jpeg(i), key: i if key != "class_text" else b"cat"} for i in range(3)]))

@@ -143,7 +143,7 @@ try_failures() {
 	TMPDIR=/dev/shm refuses 1 "name one: -o spool=DIR" "auto: only a tmpfs" \
 		-o spool=auto one.tar.zst
 	TMPDIR=/nowhere SLURM_TMPDIR=$spool shows one.tar.zst index=off,spool=auto
-	says 3 "have it unpacked once, with -o spool=auto" "without: refused" \
+	says 3 "have it unpacked once, with -o spool=DIR" "without: refused" \
 		"$granaryfs" one.tar.zst "$mnt"
 	(
 		tap_failed=0
@@ -212,6 +212,7 @@ try_sets() {
 	tar -C two -cf - more | zstd -q >more.tar.zst
 	mount_ok "set: mounted" -o "index=off,spool=$spool" more.tar.zst one.tar.zst "$mnt" || return
 	check "set: of a stream that was unpacked" cmp tree/noise "$mnt/noise"
+	check "set: goes by the name of its file" grep -q -F "$work/more.tar.zst" /proc/self/mounts
 	check "set: of one that is entered" cmp two/more "$mnt/more"
 	umount_ok "$mnt"
 }

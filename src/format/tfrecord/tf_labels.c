@@ -204,6 +204,20 @@ static void report_choice(const struct tf_file *file, const struct tf_column *ta
 			     "it", other->key, other->key);
 }
 
+/* Of features under no usual name: "class/id", "class_text". */
+static void report_possible(const struct tf_file *file, const struct tf_columns *columns)
+{
+	for (size_t i = 0; i < columns->items.count; i++) {
+		const struct tf_column *column = &columns->items.items[i];
+
+		if (can_label(column) && !is_of_object(column->key) &&
+		    name_hints_label(column->key)) {
+			report_choice(file, NULL, column);
+			return;
+		}
+	}
+}
+
 static int choose_by_rules(struct tf_file *file, const struct tf_columns *columns,
 			   struct label_column_facts *facts, const struct tf_column **out)
 {
@@ -221,6 +235,8 @@ static int choose_by_rules(struct tf_file *file, const struct tf_columns *column
 	if (best.other >= 0)
 		report_choice(file, best.taken >= 0 ? &items[best.taken] : NULL,
 			      &items[best.other]);
+	else if (best.taken < 0)
+		report_possible(file, columns);
 	if (best.taken >= 0) {
 		*out = &items[best.taken];
 		take_names(file, columns, out);

@@ -41,6 +41,25 @@ static int parse(const char *const *texts, size_t n, struct arguments **out, str
 	return arguments_parse((char *const *)(uintptr_t)texts, n, out, e);
 }
 
+/* As a pattern of the shell finds them; alone, an index is what was named. */
+static void test_indexes_among_others(void **state)
+{
+	const char *texts[] = { "a.gz.partaa", "a.gz.partaa.gidx", "a.gz.partab" };
+	struct arguments *arguments;
+	char *path;
+
+	(void)state;
+	assert_int_equal(parse(texts, 3, &arguments, NULL), 0);
+	assert_int_equal(arguments_count(arguments), 2);
+	path = arguments_path(arguments, 1);
+	assert_string_equal(path, texts[2]);
+	free(path);
+	arguments_free(arguments);
+	assert_int_equal(parse(texts + 1, 1, &arguments, NULL), 0);
+	assert_int_equal(arguments_count(arguments), 1);
+	arguments_free(arguments);
+}
+
 static void test_paths_in_order(void **state)
 {
 	const char *texts[] = { "{a,b}", "literal", "x{1..3}", "{odd,name}" };
@@ -280,6 +299,7 @@ static void test_first_decides(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_first_decides), /* before others take memory */
+	cmocka_unit_test(test_indexes_among_others),
 	cmocka_unit_test(test_paths_in_order),
 	cmocka_unit_test(test_saved_directories),
 	cmocka_unit_test(test_lmdb_directories),
