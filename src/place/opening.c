@@ -371,6 +371,8 @@ static int begin_spool(struct opening *o, struct error *e)
 {
 	int err = spool_choose(o->config, &o->sources, &o->spool, e);
 
+	if (!err)
+		err = index_wish_sample(&o->wish, e);
 	if (err)
 		return err;
 	return o->rights ? send_child(o, open_spool_as_user, e) : open_spool(o, e);

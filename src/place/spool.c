@@ -97,7 +97,8 @@ static uint64_t hash_contents(const struct identity *is)
 
 static uint64_t hash_source(const struct identity *is)
 {
-	const uint64_t said[] = { is->size, (uint64_t)is->mtime_ns, is->digest, is->samples };
+	const uint64_t said[] = { is->size, (uint64_t)is->mtime_ns, is->digest, is->samples,
+				  is->number };
 
 	return hash_digest(0, said, sizeof(said));
 }
@@ -168,7 +169,8 @@ static bool take_kept(void *context, const char *ending)
 	if (fd < 0 || !is_private(fd, &st) || identify_file(search->file->path, fd, &is) < 0)
 		return false;
 	set_ending(&is, &found);
-	if (strcmp(found.ending, ending) != 0) {
+	if (strcmp(found.ending, ending) != 0 ||
+	    !identity_same_time(&is, &search->file->of)) {
 		log_warn("'%s%s' is not what it was when it was unpacked, and is not used",
 			 search->file->path, ending);
 		return false;
@@ -289,6 +291,12 @@ int spool_choose(const struct dataset_config *config, const struct source_set *s
 	for (uint32_t i = 0; i < out->count; i++)
 		out->files[i] = (struct spool_file){
 			.fd = -1, .compressed = is_compressed(sources->sources[i], config->base) };
+	for (uint32_t i = 0; i < out->count && config->base; i++)
+		if (out->files[i].compressed)
+			return error_set(e, ERROR_USAGE, EINVAL,
+					 "-o spool= takes no base=; cut '%s' with tail -c +%" PRIu64
+					 ", and mount what that writes",
+					 source_path(sources->sources[i]), config->base + 1);
 	return 0;
 }
 
@@ -307,6 +315,7 @@ int spool_open(const struct dataset_config *config, const struct source_set *sou
 		if (!file->compressed)
 			continue;
 		file->stays = stays;
+		file->of = identities[i];
 		file->path = path_of(directory, sources->sources[i], &identities[i]);
 		if (!file->path)
 			return error_no_memory(e, NULL);

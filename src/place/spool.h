@@ -34,6 +34,7 @@ struct spool_file {
 	bool stays;  /* with spool=keep: */
 	char *path;  /* owned: without the end of its name; or of a kept one */
 	ino_t inode;
+	struct identity of; /* the source; a kept file has its time */
 	char ending[48]; /* of the name once it is complete */
 };
 
@@ -42,7 +43,8 @@ struct spool {
 	uint32_t count;
 };
 
-/* Which sources may have to be unpacked, by their first bytes. 0 or -ENOMEM, and *e. */
+/* Which sources may have to be unpacked, by their first bytes. 0; -ENOMEM, or
+   -EINVAL where base= was given, and *e. */
 int spool_choose(const struct dataset_config *config, const struct source_set *sources,
 		 struct spool *out, struct error *e);
 

@@ -59,6 +59,30 @@ try_kinds() {
 	is "$(left_in "$spool")" 0 "plain.tar.gz: nothing is left"
 }
 
+# The same file, size, time and ends; between these other bytes.
+keep_of_another_middle() {
+	local i
+	mkdir middle
+	head -c 100000 /dev/urandom >middle/a
+	head -c 100000 /dev/urandom >middle/z
+	for i in 1 2; do
+		head -c 20000000 /dev/urandom >middle/m
+		cp middle/m "middle-$i"
+		tar --sort=name --mtime=@1 -C middle -cf middle.tar .
+		zstd -q -f --no-check middle.tar -o "middle-$i.zst"
+	done
+	is "$(stat -c %s middle-1.zst)" "$(stat -c %s middle-2.zst)" "middle: of equal sizes"
+	for i in 1 2; do
+		cat "middle-$i.zst" >middle.tar.zst
+		touch -d @1000000000 middle.tar.zst
+		mount_ok "middle: mounted" -o "index=off,spool=keep:$spool" middle.tar.zst "$mnt" ||
+			return
+		check "middle: its own bytes" cmp "middle-$i" "$mnt/m"
+		umount_ok "$mnt"
+	done
+	rm -f "$spool"/*
+}
+
 try_keeping() {
 	local kept
 	shows one.tar.zst "spool=keep:$spool"
@@ -76,6 +100,11 @@ try_keeping() {
 	shows one.tar.zst "spool=keep:$spool"
 	check "keep: one that is another is said" grep -q "is not what it was when it was unpacked" \
 		"${mount_log[$mnt]}"
+	rm -f "$spool"/*
+	shows one.tar.zst "spool=keep:$spool,index=off"
+	flip "$(find "$spool" -name 'one.tar.zst-*')" 40000123
+	touch "$(find "$spool" -name 'one.tar.zst-*')"
+	shows one.tar.zst "spool=keep:$spool,index=off"
 	rm -f "$spool"/*
 	shows one.tar.zst "spool=keep:$spool,index=off"
 	touch one.tar.zst
@@ -143,6 +172,9 @@ try_failures() {
 	TMPDIR=/dev/shm refuses 1 "name one: -o spool=DIR" "auto: only a tmpfs" \
 		-o spool=auto one.tar.zst
 	TMPDIR=/nowhere SLURM_TMPDIR=$spool shows one.tar.zst index=off,spool=auto
+	{ printf '%4096s' ' '; cat one.tar.zst; } >behind.zst
+	refuses 1 "cut 'behind.zst' with tail -c +4097" "behind a header" \
+		-o "spool=$spool,base=4096" behind.zst
 	says 3 "have it unpacked once, with -o spool=DIR" "without: refused" \
 		"$granaryfs" one.tar.zst "$mnt"
 	(
@@ -232,6 +264,7 @@ try_formats() {
 make_files
 try_kinds
 try_keeping
+keep_of_another_middle
 try_kill
 try_two
 try_failures
