@@ -205,12 +205,13 @@ static void report_choice(const struct tf_file *file, const struct tf_column *ta
 }
 
 /* Of features under no usual name: "class/id", "class_text". */
-static void report_possible(const struct tf_file *file, const struct tf_columns *columns)
+static void report_possible(const struct tf_file *file, const struct tf_columns *columns,
+			    const struct label_column_facts *facts)
 {
 	for (size_t i = 0; i < columns->items.count; i++) {
 		const struct tf_column *column = &columns->items.items[i];
 
-		if (can_label(column) && !is_of_object(column->key) &&
+		if (facts[i].can_label && !facts[i].unfit &&
 		    name_hints_label(column->key)) {
 			report_choice(file, NULL, column);
 			return;
@@ -236,7 +237,7 @@ static int choose_by_rules(struct tf_file *file, const struct tf_columns *column
 		report_choice(file, best.taken >= 0 ? &items[best.taken] : NULL,
 			      &items[best.other]);
 	else if (best.taken < 0)
-		report_possible(file, columns);
+		report_possible(file, columns, facts);
 	if (best.taken >= 0) {
 		*out = &items[best.taken];
 		take_names(file, columns, out);

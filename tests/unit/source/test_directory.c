@@ -22,6 +22,7 @@ static const struct {
 	{ "_delta_log/ part-0.snappy.parquet", "a Delta Lake table", "deltalake" },
 	{ "metadata/ metadata/v1.metadata.json data/", "an Iceberg table", "pyiceberg" },
 	{ ".hoodie/ a.parquet", "a Hudi table", "Hudi" },
+	{ "a.tar.gz.partaa a.tar.gz.partab a.tar.gz.partaa.gidx", "the parts of a file", "FIRST" },
 	{ "train.lmdb train.lmdb-lock val.lmdb", "the LMDB files", "granaryfs 'd'/*.lmdb" },
 	{ "a.array_record-00000-of-00001", "ArrayRecord", "array_record" },
 	{ "train.rec train.idx train.lst property", "RecordIO", "mxnet.recordio" },
