@@ -84,6 +84,10 @@ int stream_refuse_entry(struct stream_input *input, const struct stream_kind *ki
 	char unpack[1024];
 
 	input->closed = true;
+	if (input->base > 0)
+		return error_set(e, ERROR_DATASET, EBADMSG,
+				 "'%s' cannot be read at random: %s; copy it out of the mount, and mount "
+				 "the copy with -o spool=DIR (on a disk)", input->label, why);
 	print_unpack(input, kind->unpack, unpack, sizeof(unpack));
 	return error_set(e, ERROR_DATASET, EBADMSG,
 			 "'%s' cannot be read at random: %s; have it unpacked once, with -o "

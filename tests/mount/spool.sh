@@ -59,6 +59,16 @@ try_kinds() {
 	is "$(left_in "$spool")" 0 "plain.tar.gz: nothing is left"
 }
 
+# The remedy names no file that is only in another.
+nested() {
+	tar -cf outer.tar one.tar.zst
+	mount_ok "nested: mounted" -o "index=off,spool=$spool" outer.tar "$mnt" || return
+	check "nested: what to do" grep -q "copy it out of the mount, and mount the copy with -o spool=DIR" \
+		"${mount_log[$mnt]}"
+	check "nested: it is a file" cmp one.tar.zst "$mnt/one.tar.zst"
+	umount_ok "$mnt"
+}
+
 # The same file, size, time and ends; between these other bytes.
 keep_of_another_middle() {
 	local i
@@ -263,6 +273,7 @@ try_formats() {
 
 make_files
 try_kinds
+nested
 try_keeping
 keep_of_another_middle
 try_kill
