@@ -583,7 +583,8 @@ int prefetch_start(struct dataset *dataset, struct ledger *ledger,
 	if (!config->sink && ledger_state(ledger) == SWEEP_DONE)
 		ledger_begin_sweep(ledger, ledger_end(ledger));
 	p->at_once = ledger_state(ledger) == SWEEP_RUNNING;
-	p->looking_up = p->looked_up = !config->sink;
+	p->looking_up = !config->sink;
+	p->looked_up = !config->sink;
 	policy_init(&p->policy, config->windows, config->budget / 8,
 		    tree_count(dataset_tree(dataset)));
 	drops_init(&p->drops, config->budget);
