@@ -179,22 +179,22 @@ static const struct damage {
 	const char *word;
 } damages[] = {
 #define DAMAGE(name, length, data, word) { name, length, data, sizeof(data) - 1, word },
-	DAMAGE("length-2^63", UINT64_C(1) << 63, EXAMPLE, "is truncated: record 20, which begins at")
-	DAMAGE("length-2^64-1", UINT64_MAX, EXAMPLE, "is truncated: record 20, which begins at")
-	DAMAGE("length-beyond", 1000, EXAMPLE, "is truncated: record 20, which begins at")
+	DAMAGE("length-2^63", UINT64_C(1) << 63, EXAMPLE, "is truncated: TFRecord 20, which begins at")
+	DAMAGE("length-2^64-1", UINT64_MAX, EXAMPLE, "is truncated: TFRecord 20, which begins at")
+	DAMAGE("length-beyond", 1000, EXAMPLE, "is truncated: TFRecord 20, which begins at")
 	DAMAGE("field-beyond", 0, "\012\020\012\015\012\001x\022\010\012\006\012\004" JPEG,
-	       "is damaged: record 20 (at byte 660) is no tf.train.Example")
+	       "is damaged: TFRecord 20 (at byte 660) is no tf.train.Example")
 	DAMAGE("value-beyond", 0, "\012\017\012\015\012\001x\022\010\012\006\012\005" JPEG,
-	       "is damaged: record 20")
-	DAMAGE("varint-of-11-bytes", 0, "\012" EIGHT "\200\200\200\001", "is damaged: record 20")
-	DAMAGE("length-of-2^63", 0, "\012" EIGHT "\200\001", "is damaged: record 20")
-	DAMAGE("group", 0, "\013\014", "is damaged: record 20")
-	DAMAGE("number-as-list", 0, "\012\007\012\005\012\001x\022\000\010\001", "is damaged: record 20")
+	       "is damaged: TFRecord 20")
+	DAMAGE("varint-of-11-bytes", 0, "\012" EIGHT "\200\200\200\001", "is damaged: TFRecord 20")
+	DAMAGE("length-of-2^63", 0, "\012" EIGHT "\200\001", "is damaged: TFRecord 20")
+	DAMAGE("group", 0, "\013\014", "is damaged: TFRecord 20")
+	DAMAGE("number-as-list", 0, "\012\007\012\005\012\001x\022\000\010\001", "is damaged: TFRecord 20")
 	DAMAGE("bytes-as-number", 0, "\012\013\012\011\012\001x\022\004\012\002\010\001",
-	       "is damaged: record 20")
+	       "is damaged: TFRecord 20")
 	DAMAGE("floats-of-3-bytes", 0, "\012\016\012\014\012\001x\022\007\022\005\012\003abc",
-	       "is damaged: record 20")
-	DAMAGE("other-field", 0, "\012\000\032\001x", "is damaged: record 20")
+	       "is damaged: TFRecord 20")
+	DAMAGE("other-field", 0, "\012\000\032\001x", "is damaged: TFRecord 20")
 #undef DAMAGE
 };
 
@@ -227,7 +227,7 @@ static void test_cut(void **state)
 		unit_write("cut", bytes, cut);
 		run_window(&run, "cut", 0, NULL);
 		if (run.err)
-			assert_refused(&run, "is truncated: record");
+			assert_refused(&run, "is truncated: TFRecord");
 		whole += !run.err;
 		run_end(&run);
 	}
@@ -277,7 +277,7 @@ static void test_compared(void **state)
 	bytes[n - 100] ^= 16;
 	unit_write("flipped", bytes, n);
 	assert_int_equal(scan_comparing("flipped", &run), -EBADMSG);
-	assert_non_null(strstr(run.e.text, "record 3"));
+	assert_non_null(strstr(run.e.text, "TFRecord 3"));
 	assert_non_null(strstr(run.e.text, "has data that its checksum does not fit"));
 	run_end(&run);
 	free(bytes);

@@ -92,7 +92,7 @@ checksums() {
 # A stream that ends within its last record.
 cut_stream() {
 	gzip -dc zipped-train.tfrecord.gz | head -c -3 | gzip >cut.tfrecord.gz
-	says "is truncated: record 3" cut.tfrecord.gz
+	says "is truncated: TFRecord 3" cut.tfrecord.gz
 	says "no feature of encoded images" numbers.tfrecord
 	mkdir -p directory && cp train-0000* directory
 	says "the TFRecord files in it: granaryfs 'directory/train-{00000..00001}-of-00002'" directory

@@ -33,7 +33,7 @@ int tf_refuse(struct tf_file *file, const char *format, ...)
 
 int tf_refuse_record(struct tf_file *file, const struct tf_record *record, const char *what)
 {
-	return tf_refuse(file, "is damaged: record %" PRIu64 " (at byte %" PRIu64 ") %s; copy "
+	return tf_refuse(file, "is damaged: TFRecord %" PRIu64 " (at byte %" PRIu64 ") %s; copy "
 			       "the file again, or write it again", record->number,
 			 file->scan->base + record->at, what);
 }
@@ -44,7 +44,7 @@ int tf_refuse_read(struct tf_file *file, const struct tf_record *record, int err
 		return format_unreadable(file->scan->label, file->reader.err, file->e);
 	if (err == -ENOMEM)
 		return tf_no_memory(file);
-	return tf_refuse(file, "is truncated: record %" PRIu64 ", which begins at byte %" PRIu64
+	return tf_refuse(file, "is truncated: TFRecord %" PRIu64 ", which begins at byte %" PRIu64
 			       ", does not end before byte %" PRIu64 ", where the file ends; "
 			       "copy it again", record->number, file->scan->base + record->at,
 			 file->scan->base + file->reader.length);
@@ -158,7 +158,7 @@ static int check_end(struct tf_file *file, struct tf_record *record)
 {
 	if (record->at > file->reader.length && record->number) {
 		record->number--;
-		return tf_refuse(file, "is truncated: record %" PRIu64 ", its last, ends behind "
+		return tf_refuse(file, "is truncated: TFRecord %" PRIu64 ", its last, ends behind "
 				       "byte %" PRIu64 ", where the file ends; copy it again",
 				 record->number, file->scan->base + file->reader.length);
 	}

@@ -58,7 +58,7 @@ int tf_file_probe(const unsigned char *head, size_t n);
 int tf_refuse(struct tf_file *file, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* "'x' is damaged: record 7 (at byte 123) WHAT; copy the file again". -EBADMSG. */
+/* "'x' is damaged: TFRecord 7 (at byte 123) WHAT; copy the file again". -EBADMSG. */
 int tf_refuse_record(struct tf_file *file, const struct tf_record *record, const char *what);
 
 /* The sentence for an error of the reader: storage, or a place behind the end. */
