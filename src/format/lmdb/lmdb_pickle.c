@@ -78,7 +78,14 @@ static void pickle_state(const struct pickle_sample *s, const struct pickle_valu
 
 struct numpy_array {
 	const struct pickle_value *bytes, *shape, *type;
+	bool c_order; /* the last index runs fastest */
 };
+
+static bool text_is(const struct pickle_value *value, char letter)
+{
+	return value && value->kind == PICKLE_STR && value->size == 1 && value->text &&
+	       *value->text == letter;
+}
 
 /* What an array, or a scalar, was made of; false: it is neither. */
 static bool find_array(const struct pickle_sample *s, const struct pickle_value *value,
@@ -91,16 +98,21 @@ static bool find_array(const struct pickle_sample *s, const struct pickle_value 
 		return false;
 	if (class_is(s, value, "", " _reconstruct")) {
 		pickle_state(s, value, parts);
-		*out = (struct numpy_array){parts[4], parts[1], parts[2]};
+		*out = (struct numpy_array){parts[4], parts[1], parts[2],
+					    parts[3] && parts[3]->kind == PICKLE_BOOL &&
+						    !parts[3]->number};
 	} else if (class_is(s, value, "", " _frombuffer")) {
 		pickle_arguments(s, value, parts);
-		*out = (struct numpy_array){parts[0], parts[2], parts[1]};
+		*out = (struct numpy_array){
+			parts[0], parts[2], parts[1],
+			text_is(parts[3], 'C') &&
+				(!parts[4] || parts[4]->kind == PICKLE_NONE)};
 	} else if (class_is(s, value, "", " scalar")) {
 		pickle_arguments(s, value, parts);
-		*out = (struct numpy_array){parts[1], NULL, parts[0]};
+		*out = (struct numpy_array){parts[1], NULL, parts[0], true};
 	}
-	return out->bytes && out->bytes->kind == PICKLE_BYTES && out->type &&
-	       out->type->kind == PICKLE_OBJECT;
+	return out->c_order && out->bytes && out->bytes->kind == PICKLE_BYTES &&
+	       out->type && out->type->kind == PICKLE_OBJECT;
 }
 
 /* The type's code, "i8"; or NULL. */
@@ -113,6 +125,15 @@ static const char *array_type(const struct pickle_sample *s,
 	return parts[0] && parts[0]->kind == PICKLE_STR && parts[0]->size == 2
 		       ? parts[0]->text
 		       : NULL;
+}
+
+static bool array_big_endian(const struct pickle_sample *s,
+			     const struct numpy_array *array)
+{
+	const struct pickle_value *parts[PARTS];
+
+	pickle_state(s, array->type, parts);
+	return text_is(parts[1], '>');
 }
 
 /* Bytes of a file, or pixels, whose shape is one that all formats take for an image's. */
@@ -219,9 +240,10 @@ static bool take_image(const struct pickle_sample *s, const struct pickle_value 
 
 /* One number of an array; false: it is not whole. */
 static bool array_number(char kind, const unsigned char *bytes, unsigned width,
-			 int64_t *out)
+			 bool is_big_endian, int64_t *out)
 {
-	uint64_t number = little_endian(bytes, width);
+	uint64_t number =
+		is_big_endian ? big_endian(bytes, width) : little_endian(bytes, width);
 
 	if (kind == 'f')
 		return ieee_whole(ieee_value(number, width), out);
@@ -238,8 +260,8 @@ static int label_of_array(const struct pickle_sample *s, const struct numpy_arra
 	unsigned width = type && strchr("1248", type[1]) ? (unsigned)(type[1] - '0') : 0;
 	struct one_hot row = {0};
 	const unsigned char *bytes;
+	bool whole = false, big = array_big_endian(s, array);
 	int64_t number = 0;
-	bool whole = false;
 	int err;
 
 	if (!width || !strchr(width > 1 ? "iuf" : "iub", *type) ||
@@ -249,7 +271,7 @@ static int label_of_array(const struct pickle_sample *s, const struct numpy_arra
 	err = value_window_get(s->window, array->bytes->place, array->bytes->size,
 			       &bytes);
 	for (uint32_t at = 0; at < array->bytes->size && !err; at += width) {
-		whole = array_number(*type, bytes + at, width, &number);
+		whole = array_number(*type, bytes + at, width, big, &number);
 		one_hot_add(&row, whole, number);
 	}
 	if (err)
