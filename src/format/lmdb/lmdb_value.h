@@ -48,7 +48,7 @@ struct lmdb_form {
 extern const struct lmdb_form lmdb_forms[];
 extern const size_t lmdb_form_count;
 
-/* Notes a text as the label: a number, none, or a class's name. */
+/* Notes a text as the label: a class's name, none, or the place of the 1 in "0 0 1". */
 void lmdb_label_text(struct lmdb_sample *sample, const char *text, size_t n);
 
 /* Notes the number in n bytes, 8 at most. */
