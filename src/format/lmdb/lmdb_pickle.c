@@ -327,6 +327,39 @@ static int take_label(const struct pickle_sample *s, const struct pickle_value *
 
 /* ---- The pair ---- */
 
+/* The label among the other items: the first number, for a text beside one may be a name
+   or a path; else the first item that can be one. */
+static int judge_labels(const struct pickle_sample *s, const struct pickle_value *items[],
+			unsigned count, unsigned image)
+{
+	const struct lmdb_sample found = *s->out;
+	struct lmdb_sample taken = found;
+	unsigned candidates = 0;
+	bool number = false;
+	int err;
+
+	for (unsigned i = 0; i < count; i++) {
+		if (i == image || items[i]->kind == PICKLE_NONE)
+			continue;
+		*s->out = found;
+		err = take_label(s, items[i]);
+		if (err == -ENODATA)
+			continue;
+		if (err)
+			return err;
+		if (!number && s->out->labelled && !*s->out->text) {
+			number = true;
+			taken = *s->out;
+		} else if (candidates == 0) {
+			taken = *s->out;
+		}
+		candidates++;
+	}
+	*s->out = taken;
+	s->out->label_chosen = candidates > 1;
+	return 0;
+}
+
 /* Which items of the outer value are the image and its label. */
 static int judge_items(const struct pickle_sample *s, const struct pickle_value *items[],
 		       unsigned count)
@@ -337,15 +370,7 @@ static int judge_items(const struct pickle_sample *s, const struct pickle_value 
 		*s->out = (struct lmdb_sample){0};
 		image++;
 	}
-	if (image == count)
-		return -ENODATA;
-	for (unsigned i = 0; i < count; i++) {
-		int err = i == image ? -ENODATA : take_label(s, items[i]);
-
-		if (err != -ENODATA)
-			return err;
-	}
-	return 0;
+	return image == count ? -ENODATA : judge_labels(s, items, count, image);
 }
 
 /* The items of a dict, as columns of a table have names. */

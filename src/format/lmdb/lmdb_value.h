@@ -23,6 +23,7 @@ struct lmdb_sample {
 	bool planes,
 		blue_first; /* pixels of one colour lie together; the first is blue */
 	bool labelled;	    /* the label is `text`, or if that is empty the number */
+	bool label_chosen;  /* other items of a tuple could be it, too */
 	int64_t label;
 	char text[LMDB_TEXT_MOST + 1];
 	char label_name[LMDB_NAME_MOST + 1]; /* of a dict: the item that is the label, */
