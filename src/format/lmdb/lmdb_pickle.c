@@ -18,6 +18,7 @@
 #include "labels/column_rules.h"
 #include "labels/label_rules.h"
 #include "labels/label_text.h"
+#include "names/label_words.h"
 
 /* Limits above all metadata of images, and below an attack's. */
 enum {
@@ -411,23 +412,43 @@ static struct label_column_choice choose_label(const struct dict_items *items,
 	return label_column_choose(items->facts, items->count);
 }
 
+/* "image" is 0, "left_image" 1, "thumbnail" 2. */
+static unsigned image_name_rank(const char *name)
+{
+	char others[NAME_KEY_BYTES];
+
+	if (!name_has_image_word(name))
+		return 2;
+	name_key(name, others);
+	return *others ? 1 : 0;
+}
+
+/* Takes the image whose name is the most usual; false: there is none. */
+static bool take_dict_image(const struct pickle_sample *s, const struct dict_items *items,
+			    int label)
+{
+	for (unsigned rank = 0; rank <= 2; rank++)
+		for (unsigned i = 0; i < items->count; i++) {
+			if ((int)i == label || image_name_rank(items->names[i]) != rank)
+				continue;
+			if (take_image(s, items->values[i]))
+				return true;
+			*s->out = (struct lmdb_sample){0};
+		}
+	return false;
+}
+
 /* A dict's items: the image, and what is called as labels are. */
 static int judge_dict(const struct pickle_sample *s, const struct pickle_value *dict,
 		      const char *labels)
 {
 	struct label_column_choice choice;
 	struct dict_items items;
-	unsigned image = 0;
 	int err;
 
 	list_dict(s, dict, &items);
 	choice = choose_label(&items, labels);
-	while (image < items.count &&
-	       ((int)image == choice.taken || !take_image(s, items.values[image]))) {
-		*s->out = (struct lmdb_sample){0};
-		image++;
-	}
-	if (image == items.count)
+	if (!take_dict_image(s, &items, choice.taken))
 		return -ENODATA;
 	if (choice.other >= 0)
 		memcpy(s->out->rival, items.names[choice.other], sizeof(s->out->rival));
