@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bytes.h: little-endian numbers, and zeros. */
+/* bytes.h: numbers of either byte order, and zeros. */
 #ifndef GRANARY_BASE_BYTES_H
 #define GRANARY_BASE_BYTES_H
 
@@ -15,6 +15,16 @@ static inline uint64_t little_endian(const unsigned char *bytes, unsigned n)
 
 	while (n-- > 0)
 		value = value << 8 | bytes[n];
+	return value;
+}
+
+/* The same of a big-endian number. */
+static inline uint64_t big_endian(const unsigned char *bytes, unsigned n)
+{
+	uint64_t value = 0;
+
+	while (n-- > 0)
+		value = value << 8 | *bytes++;
 	return value;
 }
 

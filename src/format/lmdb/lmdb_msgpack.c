@@ -54,15 +54,6 @@ static const struct msgpack_type {
 	[0x1e] = {MSGPACK_MAP, 2, false},   [0x1f] = {MSGPACK_MAP, 4, false},
 };
 
-static uint64_t big_endian(const unsigned char *bytes, unsigned n)
-{
-	uint64_t value = 0;
-
-	while (n-- > 0)
-		value = value << 8 | *bytes++;
-	return value;
-}
-
 static int64_t sign_extend(uint64_t value, unsigned bytes)
 {
 	if (bytes < 8 && value >> (8 * bytes - 1) & 1)

@@ -18,6 +18,7 @@
 #include "labels/column_rules.h"
 #include "labels/label_rules.h"
 #include "labels/label_text.h"
+#include "names/label_words.h"
 
 /* Limits above all metadata of images, and below an attack's. */
 enum {
@@ -78,7 +79,14 @@ static void pickle_state(const struct pickle_sample *s, const struct pickle_valu
 
 struct numpy_array {
 	const struct pickle_value *bytes, *shape, *type;
+	bool c_order; /* the last index runs fastest */
 };
+
+static bool text_is(const struct pickle_value *value, char letter)
+{
+	return value && value->kind == PICKLE_STR && value->size == 1 && value->text &&
+	       *value->text == letter;
+}
 
 /* What an array, or a scalar, was made of; false: it is neither. */
 static bool find_array(const struct pickle_sample *s, const struct pickle_value *value,
@@ -91,16 +99,21 @@ static bool find_array(const struct pickle_sample *s, const struct pickle_value 
 		return false;
 	if (class_is(s, value, "", " _reconstruct")) {
 		pickle_state(s, value, parts);
-		*out = (struct numpy_array){parts[4], parts[1], parts[2]};
+		*out = (struct numpy_array){parts[4], parts[1], parts[2],
+					    parts[3] && parts[3]->kind == PICKLE_BOOL &&
+						    !parts[3]->number};
 	} else if (class_is(s, value, "", " _frombuffer")) {
 		pickle_arguments(s, value, parts);
-		*out = (struct numpy_array){parts[0], parts[2], parts[1]};
+		*out = (struct numpy_array){
+			parts[0], parts[2], parts[1],
+			text_is(parts[3], 'C') &&
+				(!parts[4] || parts[4]->kind == PICKLE_NONE)};
 	} else if (class_is(s, value, "", " scalar")) {
 		pickle_arguments(s, value, parts);
-		*out = (struct numpy_array){parts[1], NULL, parts[0]};
+		*out = (struct numpy_array){parts[1], NULL, parts[0], true};
 	}
-	return out->bytes && out->bytes->kind == PICKLE_BYTES && out->type &&
-	       out->type->kind == PICKLE_OBJECT;
+	return out->c_order && out->bytes && out->bytes->kind == PICKLE_BYTES &&
+	       out->type && out->type->kind == PICKLE_OBJECT;
 }
 
 /* The type's code, "i8"; or NULL. */
@@ -113,6 +126,15 @@ static const char *array_type(const struct pickle_sample *s,
 	return parts[0] && parts[0]->kind == PICKLE_STR && parts[0]->size == 2
 		       ? parts[0]->text
 		       : NULL;
+}
+
+static bool array_big_endian(const struct pickle_sample *s,
+			     const struct numpy_array *array)
+{
+	const struct pickle_value *parts[PARTS];
+
+	pickle_state(s, array->type, parts);
+	return text_is(parts[1], '>');
 }
 
 /* Bytes of a file, or pixels, whose shape is one that all formats take for an image's. */
@@ -219,9 +241,10 @@ static bool take_image(const struct pickle_sample *s, const struct pickle_value 
 
 /* One number of an array; false: it is not whole. */
 static bool array_number(char kind, const unsigned char *bytes, unsigned width,
-			 int64_t *out)
+			 bool is_big_endian, int64_t *out)
 {
-	uint64_t number = little_endian(bytes, width);
+	uint64_t number =
+		is_big_endian ? big_endian(bytes, width) : little_endian(bytes, width);
 
 	if (kind == 'f')
 		return ieee_whole(ieee_value(number, width), out);
@@ -238,8 +261,8 @@ static int label_of_array(const struct pickle_sample *s, const struct numpy_arra
 	unsigned width = type && strchr("1248", type[1]) ? (unsigned)(type[1] - '0') : 0;
 	struct one_hot row = {0};
 	const unsigned char *bytes;
+	bool whole = false, big = array_big_endian(s, array);
 	int64_t number = 0;
-	bool whole = false;
 	int err;
 
 	if (!width || !strchr(width > 1 ? "iuf" : "iub", *type) ||
@@ -249,7 +272,7 @@ static int label_of_array(const struct pickle_sample *s, const struct numpy_arra
 	err = value_window_get(s->window, array->bytes->place, array->bytes->size,
 			       &bytes);
 	for (uint32_t at = 0; at < array->bytes->size && !err; at += width) {
-		whole = array_number(*type, bytes + at, width, &number);
+		whole = array_number(*type, bytes + at, width, big, &number);
 		one_hot_add(&row, whole, number);
 	}
 	if (err)
@@ -305,6 +328,39 @@ static int take_label(const struct pickle_sample *s, const struct pickle_value *
 
 /* ---- The pair ---- */
 
+/* The label among the other items: the first number, for a text beside one may be a name
+   or a path; else the first item that can be one. */
+static int judge_labels(const struct pickle_sample *s, const struct pickle_value *items[],
+			unsigned count, unsigned image)
+{
+	const struct lmdb_sample found = *s->out;
+	struct lmdb_sample taken = found;
+	unsigned candidates = 0;
+	bool number = false;
+	int err;
+
+	for (unsigned i = 0; i < count; i++) {
+		if (i == image || items[i]->kind == PICKLE_NONE)
+			continue;
+		*s->out = found;
+		err = take_label(s, items[i]);
+		if (err == -ENODATA)
+			continue;
+		if (err)
+			return err;
+		if (!number && s->out->labelled && !*s->out->text) {
+			number = true;
+			taken = *s->out;
+		} else if (candidates == 0) {
+			taken = *s->out;
+		}
+		candidates++;
+	}
+	*s->out = taken;
+	s->out->label_chosen = candidates > 1;
+	return 0;
+}
+
 /* Which items of the outer value are the image and its label. */
 static int judge_items(const struct pickle_sample *s, const struct pickle_value *items[],
 		       unsigned count)
@@ -315,15 +371,7 @@ static int judge_items(const struct pickle_sample *s, const struct pickle_value 
 		*s->out = (struct lmdb_sample){0};
 		image++;
 	}
-	if (image == count)
-		return -ENODATA;
-	for (unsigned i = 0; i < count; i++) {
-		int err = i == image ? -ENODATA : take_label(s, items[i]);
-
-		if (err != -ENODATA)
-			return err;
-	}
-	return 0;
+	return image == count ? -ENODATA : judge_labels(s, items, count, image);
 }
 
 /* The items of a dict, as columns of a table have names. */
@@ -364,23 +412,43 @@ static struct label_column_choice choose_label(const struct dict_items *items,
 	return label_column_choose(items->facts, items->count);
 }
 
+/* "image" is 0, "left_image" 1, "thumbnail" 2. */
+static unsigned image_name_rank(const char *name)
+{
+	char others[NAME_KEY_BYTES];
+
+	if (!name_has_image_word(name))
+		return 2;
+	name_key(name, others);
+	return *others ? 1 : 0;
+}
+
+/* Takes the image whose name is the most usual; false: there is none. */
+static bool take_dict_image(const struct pickle_sample *s, const struct dict_items *items,
+			    int label)
+{
+	for (unsigned rank = 0; rank <= 2; rank++)
+		for (unsigned i = 0; i < items->count; i++) {
+			if ((int)i == label || image_name_rank(items->names[i]) != rank)
+				continue;
+			if (take_image(s, items->values[i]))
+				return true;
+			*s->out = (struct lmdb_sample){0};
+		}
+	return false;
+}
+
 /* A dict's items: the image, and what is called as labels are. */
 static int judge_dict(const struct pickle_sample *s, const struct pickle_value *dict,
 		      const char *labels)
 {
 	struct label_column_choice choice;
 	struct dict_items items;
-	unsigned image = 0;
 	int err;
 
 	list_dict(s, dict, &items);
 	choice = choose_label(&items, labels);
-	while (image < items.count &&
-	       ((int)image == choice.taken || !take_image(s, items.values[image]))) {
-		*s->out = (struct lmdb_sample){0};
-		image++;
-	}
-	if (image == items.count)
+	if (!take_dict_image(s, &items, choice.taken))
 		return -ENODATA;
 	if (choice.other >= 0)
 		memcpy(s->out->rival, items.names[choice.other], sizeof(s->out->rival));

@@ -141,7 +141,7 @@ static int sniff_database(struct sniff *s, const struct lmdb_db *db)
 	return more < 0 ? more : 0;
 }
 
-/* Of a dict whose items could be labels, too. */
+/* Of a dict or a tuple whose items could be labels, too. */
 static void report_rival(const struct sniff *s, const struct lmdb_sample *first)
 {
 	if (*first->rival && *first->label_name)
@@ -156,6 +156,12 @@ static void report_rival(const struct sniff *s, const struct lmdb_sample *first)
 			     "others: none "
 			     "is taken; labels=%.60s takes it",
 			     first->rival, first->rival);
+	else if (first->label_chosen)
+		findings_add(
+			s->file->scan->findings, FINDING_CHOSEN,
+			"several items beside the image could be the label: the first "
+			"number is taken, or else the first text; a dict with the items "
+			"'image' and 'label' would say which");
 }
 
 static void plan_choose(const struct sniff *s, struct lmdb_plan *plan)

@@ -22,14 +22,14 @@ void lmdb_label_number(struct lmdb_sample *sample, int64_t number)
 	sample->label = number;
 }
 
+/* A number keeps its spelling, as in other formats: "1" and "01" may be two names. */
 void lmdb_label_text(struct lmdb_sample *sample, const char *text, size_t n)
 {
 	enum label_text kind = label_text_read(text, n, &sample->label);
 
-	sample->labelled = label_text_is_number(kind) ||
-			   (kind != LABEL_TEXT_NONE && n <= LMDB_TEXT_MOST &&
-			    !memchr(text, '\0', n));
-	if (sample->labelled && !label_text_is_number(kind))
+	sample->labelled =
+		kind != LABEL_TEXT_NONE && n <= LMDB_TEXT_MOST && !memchr(text, '\0', n);
+	if (sample->labelled && kind != LABEL_TEXT_HOT)
 		memcpy(sample->text, text, n);
 }
 

@@ -23,6 +23,7 @@ struct lmdb_sample {
 	bool planes,
 		blue_first; /* pixels of one colour lie together; the first is blue */
 	bool labelled;	    /* the label is `text`, or if that is empty the number */
+	bool label_chosen;  /* other items of a tuple could be it, too */
 	int64_t label;
 	char text[LMDB_TEXT_MOST + 1];
 	char label_name[LMDB_NAME_MOST + 1]; /* of a dict: the item that is the label, */
@@ -48,7 +49,7 @@ struct lmdb_form {
 extern const struct lmdb_form lmdb_forms[];
 extern const size_t lmdb_form_count;
 
-/* Notes a text as the label: a number, none, or a class's name. */
+/* Notes a text as the label: a class's name, none, or the place of the 1 in "0 0 1". */
 void lmdb_label_text(struct lmdb_sample *sample, const char *text, size_t n);
 
 /* Notes the number in n bytes, 8 at most. */
