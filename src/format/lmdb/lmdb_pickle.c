@@ -94,7 +94,7 @@ static bool find_array(const struct pickle_sample *s, const struct pickle_value 
 {
 	const struct pickle_value *parts[PARTS];
 
-	*out = (struct numpy_array){NULL};
+	*out = (struct numpy_array){ .bytes = NULL };
 	if (value->kind != PICKLE_OBJECT || !class_is(s, value, "numpy", ""))
 		return false;
 	if (class_is(s, value, "", " _reconstruct")) {
