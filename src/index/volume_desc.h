@@ -23,7 +23,7 @@ enum volume_kind {
 /* So many streams lie on one another: a tar.gz in a tar.gz is two. */
 enum { VOLUME_STREAMS_DEEP = 2 };
 
-/* What a read checks besides: bytes that must lie before each extent of a raw volume, or the
+/* The other check of a read: bytes that must lie before each extent of a raw volume, or the
    snapshot of a file that may be written to. */
 enum volume_guard {
 	GUARD_NONE = 0,

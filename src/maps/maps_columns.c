@@ -61,7 +61,7 @@ static int choose_label(const struct map_value *titles, size_t n, int key,
 	return 0;
 }
 
-/* What else the titles say, of which nothing is used; `rival` is a column, or NONE. */
+/* Titles of which nothing is used; `rival` is a column, or NONE. */
 static void note_others(struct map_notes *notes, const struct map_value *titles, size_t n,
 			const struct map_columns *columns, int rival)
 {

@@ -245,7 +245,7 @@ static int collect_file(struct regroup *r, const char *path, struct error *e)
 	return err;
 }
 
-/* What may be moved: a nested packed file that could be read is a directory. */
+/* May an entry be moved? A nested packed file that could be read is a directory. */
 static bool is_file(const struct entry *entry)
 {
 	return entry->kind == ENTRY_FILE || entry->kind == ENTRY_SYMLINK ||

@@ -182,7 +182,7 @@ struct split_pair {
 	const struct wds_findings *shard;
 };
 
-/* What samples say against the name of their shard counts within that shard. */
+/* A split in samples, against the name of their shard, counts within that shard. */
 static void find_splits(const struct set *set, struct split_pair *out)
 {
 	for (size_t i = 0; i < set->n && !out->other; i++) {

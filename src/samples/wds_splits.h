@@ -21,7 +21,7 @@ enum { WDS_SPLIT_BYTES = 40 }; /* "train", "is_train: true" */
 
 enum wds_split_source { WDS_SPLIT_OF_MEMBER, WDS_SPLIT_OF_JSON, WDS_SPLIT_OF_KEY };
 
-/* What one sample says. */
+/* The split of one sample. */
 struct wds_split {
 	char text[WDS_SPLIT_BYTES]; /* "": nothing */
 	bool sure;                  /* it is the name of a split, and no hint at one */
@@ -50,7 +50,7 @@ bool wds_split_of_key(const struct wds_sample *sample, struct wds_split *out);
 /* The suffix of a member that holds the split, "split.txt", if the sample has one; or NULL. */
 const char *wds_split_suffix(const struct wds_sample *sample);
 
-/* What the member with that suffix says: 0, or a negative errno of storage. */
+/* The split in the member with that suffix: 0, or a negative errno of storage. */
 int wds_split_of_member(struct wds_window *window, const struct wds_sample *sample,
 			const char *suffix, struct wds_split *out);
 

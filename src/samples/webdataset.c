@@ -130,7 +130,7 @@ static int webdataset_add_record(struct webdataset_scan *shard,
 	return vec_push(&shard->records.items, record);
 }
 
-/* What the sample says, the surest first; `json` is NULL, or what its .json says. */
+/* The split of the sample, by the surest source; `json` is NULL, or the split in its .json. */
 static int find_split(struct webdataset_scan *shard, const struct wds_sample *sample,
 		      const struct wds_label *json, struct wds_split *out)
 {

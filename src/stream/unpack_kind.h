@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a step has taken and made; `next` and `out` move on. */
+/* The bytes that a step has taken and made; `next` and `out` move on. */
 struct unpack_step {
 	const unsigned char *next;
 	size_t left;

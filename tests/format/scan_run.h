@@ -32,7 +32,7 @@ void run_scan(struct run *run, const char *format, const char *path, uint64_t ba
 	      const char *labels, bool arrays);
 void run_end(struct run *run);
 
-/* What `print` writes of each entry, a line each; the caller frees it. */
+/* The output of `print` for each entry, a line each; the caller frees it. */
 char *run_list_entries(const struct run *run, void (*print)(FILE *out, const struct run *run,
 						       const struct entry *entry));
 

@@ -178,7 +178,7 @@ def write(directory):
             function(file, *more)
 
 
-# What h5py reads, as {directory: [(class, pixels)]} in the order of the rows
+# The reading of h5py, as {directory: [(class, pixels)]} in the order of the rows
 
 def decoded(row):
     if row.dtype != "u1":

@@ -41,7 +41,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def mount_autofs(directory, kind):
-    """What the kernel asks through, and the directory, opened before anybody waits there."""
+    """The pipe that the kernel asks through, and the directory, opened before anybody waits there."""
     ours, kernels = os.pipe()
     options = "fd=%d,pgrp=%d,minproto=5,maxproto=5,%s" % (kernels, os.getpgrp(), kind)
     if libc.mount(b"test", directory.encode(), b"autofs", 0, options.encode()) != 0:

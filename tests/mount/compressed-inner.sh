@@ -165,7 +165,7 @@ rot() {
 	umount_ok "$mnt"
 }
 
-# What is inside lies: refused with a sentence, or shown.
+# The inner file lies: refused with a sentence, or shown.
 hostile() {
 	local file status
 	"$python" - <<'EOP'

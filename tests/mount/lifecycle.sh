@@ -91,7 +91,7 @@ foreground() {
 	umount_ok "$mnt" "-f: umount from outside ends it"
 }
 
-# What a mount in the foreground finds while it makes its index is told once, there.
+# The findings of a mount in the foreground that makes its index are told once, there.
 foreground_findings() {
 	local log=$work/findings.log
 	(cd "$work" && printf 'one' >0.jpg && tar -cf inner.tar 0.jpg && tar -cf "$work/outer.tar" inner.tar)

@@ -86,7 +86,7 @@ is_listed() {
 	list && grep -q -F "\"mountpoint\":\"$work/$1\"" "$work/list"
 }
 
-# What root sees.
+# The list as root sees it.
 as_root() {
 	list
 	is "$(wc -l <"$work/list")" 5 "root: all of them, and each once"
@@ -106,7 +106,7 @@ as_root() {
 	says 1 "no argument" "an argument is too much" granary list x
 }
 
-# What others see: what the mount table shows, and their own.
+# The list as others see it: the mount table, and their own mounts.
 as_users() {
 	as 65534
 	lister=("${user[@]}")

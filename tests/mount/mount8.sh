@@ -92,7 +92,7 @@ for_systemd() {
 		"the automount has the name of its path"
 }
 
-# What make makes of them has the directory of an installation.
+# Their installed form has the directory of an installation.
 made() {
 	local name
 	env -u MAKEFLAGS make -s --no-print-directory -C "$abs_top_builddir" \

@@ -194,7 +194,7 @@ works_in_it() {
 	left "a working directory"
 }
 
-# It compares device numbers path by path, and takes another one for a border.
+# cp -x compares device numbers path by path, and takes another one for a border.
 stays_on_device() {
 	local copier
 	begin "cp -x"

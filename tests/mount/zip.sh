@@ -127,9 +127,9 @@ places() {
 	mkdir "$work/alone"
 	cp "$work/parts/x.zip" "$work/alone/x.zip"
 	cp "$work/parts/x.z01" "$work/alone/y.z01"
-	says 3 "zip -s 0" "the last of several parts alone is refused, with the command" \
+	says 3 "put all of them into one directory" "the last of several parts alone is refused" \
 		"$granary" ls -o index=off "$work/alone/x.zip"
-	says 3 "zip -s 0" "the first part is, too" \
+	says 3 "put all of them into one directory" "the first part is, too" \
 		"$granary" ls -o index=off "$work/alone/y.z01"
 	check "the parts are joined as it is said" \
 		bash -c "cd '$work/parts' && zip -q -s 0 x.zip --out ../joined.zip"
@@ -252,7 +252,7 @@ flipped() {
 		"$granary" index --force --checksums "$work/rot.zip"
 }
 
-# What zarr wrote is shown as the directory that it opens by its path: the last record of a
+# A zip of zarr is shown as the directory that it opens by its path: the last record of a
 # name, as unzip has it.
 zarrs() {
 	local version

@@ -250,7 +250,7 @@ struct record *mount_list_find(const char *path)
 	return one ? copy_record(one->record) : NULL;
 }
 
-/* What a sample says. */
+/* The figures of a sample. */
 
 uint64_t sample_memory(const struct stats_sample *sample)
 {

@@ -161,7 +161,7 @@ static int msgpack_pass(struct msgpack *m, uint64_t values, struct msgpack_value
 	return 0;
 }
 
-/* What an item of the outer list says: the image, or a label. */
+/* An item of the outer list: the image, or a label. */
 static int msgpack_take(struct msgpack *m, const struct msgpack_value *item,
 			const struct msgpack_value *bytes, struct lmdb_sample *out)
 {

@@ -88,7 +88,7 @@ static bool text_is(const struct pickle_value *value, char letter)
 	       *value->text == letter;
 }
 
-/* What an array, or a scalar, was made of; false: it is neither. */
+/* The parts of an array or a scalar; false: the value is neither. */
 static bool find_array(const struct pickle_sample *s, const struct pickle_value *value,
 		       struct numpy_array *out)
 {

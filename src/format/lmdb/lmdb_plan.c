@@ -15,7 +15,7 @@ enum {
 	FORMS_MOST = 4,
 };
 
-/* What a form made of the first values. */
+/* The result of one form for the first values. */
 struct form_count {
 	const char *extensions[VALUES_SNIFFED];
 	unsigned samples, labelled;

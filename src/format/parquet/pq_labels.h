@@ -20,7 +20,7 @@ struct pq_label {
 	char text[ROW_NAME_BYTES + 1];
 };
 
-/* What a value says: 0, -EDOM where it is no label, and why; or an error that was told. */
+/* The label of a value: 0, -EDOM where it is no label, and why; or an error that was told. */
 int pq_label_read(struct pq_cursor *cursor, const struct pq_value *value, struct pq_label *out,
 		  char why[PQ_WHY_BYTES]);
 

@@ -56,7 +56,7 @@ static int read_list_head(struct thrift *thrift, struct thrift_field *out)
 	return count > UINT32_MAX ? -EBADMSG : 0;
 }
 
-/* What of a value lies in its head: all of a number or text, of a list its length. */
+/* The part of a value in its head: all of a number or text, of a list its length. */
 static int thrift_read_value(struct thrift *thrift, struct thrift_field *out)
 {
 	switch (out->type) {

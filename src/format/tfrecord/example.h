@@ -29,7 +29,7 @@ struct tf_feature {
 	struct one_hot hot;   /* of numbers, ELEMENTS_MOST at most */
 };
 
-/* What a record holds. */
+/* The contents of a record. */
 enum tf_record_kind { TF_EXAMPLE, TF_SEQUENCE_EXAMPLE, TF_OTHER };
 
 /* Called for each feature: 0, -ENOMEM, or an error of the file's reader. */

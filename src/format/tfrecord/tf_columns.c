@@ -42,7 +42,7 @@ static bool is_name(const char *text, size_t n)
 	return true;
 }
 
-/* What the first of a feature's bytes are. */
+/* The kind of a feature's first bytes. */
 static int inspect_bytes(struct tf_file *file, const struct tf_feature *feature,
 			 struct tf_column *column)
 {

@@ -43,7 +43,7 @@ void tf_columns_free(struct tf_columns *columns);
 /* The column of that key, or NULL. */
 const struct tf_column *tf_columns_find(const struct tf_columns *columns, const char *key);
 
-/* What is behind the key's last slash. */
+/* The part of the key behind its last slash. */
 const char *tf_key_word(const char *key);
 
 /* Are its values encoded images, sounds or arrays? */

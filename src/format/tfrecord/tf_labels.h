@@ -26,7 +26,7 @@ struct tf_label {
 	char text[TF_CLASS_BYTES + 1];
 };
 
-/* What a feature says: 0, -EDOM where it is no label, and why; or an error of the reader. */
+/* The label in a feature: 0, -EDOM where it is no label, and why; or an error of the reader. */
 int tf_label_read(struct tf_file *file, const struct tf_feature *feature,
 		  struct tf_label *out, char why[TF_WHY_BYTES]);
 

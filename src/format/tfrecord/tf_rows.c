@@ -34,8 +34,8 @@ static bool is_of(const struct tf_feature *feature, const struct tf_column *colu
 }
 
 /*
- * What is kept of a path of n bytes: its name, and the directory before it where the path is
- * those two, as in "n01440764/n01440764_18.JPEG".
+ * The part that is kept of a path of n bytes: its name, and the directory before it where
+ * the path is those two, as in "n01440764/n01440764_18.JPEG".
  */
 static const char *kept_of(const char *path)
 {

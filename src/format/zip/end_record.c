@@ -191,8 +191,7 @@ static int refuse_parts(const struct zip_archive *archive)
 	return error_set(
 		archive->e, ERROR_DATASET, EBADMSG,
 		"'%s' is a part of a zip archive in several (.z01, .z02, ... and "
-		".zip last); join them: zip -s 0 LAST.zip --out joined.zip, and mount "
-		"joined.zip",
+		".zip last); put all of them into one directory, and mount that .zip",
 		archive->scan->label);
 }
 

@@ -94,7 +94,7 @@ def one_file(bench):
 
 
 def memory(bench):
-    """What the daemon holds after that epoch, beyond the index; all has been listed."""
+    """Memory of the daemon after that epoch, beyond the index; all has been listed."""
     files = bench.data.get("photos")
     epoch = Epoch(bench, files)
     row = bench.row("compressed", "memory", "the daemon after an epoch of %d files of %d kB, all of "

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """LMDB: the mount beside PyPI's lmdb, whose readahead is on and off.
 
-It runs where it is named: `make bench BENCH=lmdb BENCHFLAGS='--environment DIRECTORY'`, a
+The suite runs where it is named: `make bench BENCH=lmdb BENCHFLAGS='--environment DIRECTORY'`, a
 virtual environment with lmdb.
 """
 import os

@@ -98,7 +98,7 @@ static void test_names_that_lie_are_passed_over(void **state)
 	close(directory);
 }
 
-/* Whoever takes the name first does not keep the daemon from being announced. */
+/* A process that takes the name first does not keep the daemon from being announced. */
 static void test_a_taken_name_is_passed_by(void **state)
 {
 	int memory = memory_with("mine"), taken, name;

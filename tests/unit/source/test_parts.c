@@ -179,7 +179,7 @@ static void test_identity_of_all_parts(void **state)
 
 /* ---- Files of a directory ---- */
 
-/* What is opened of these files, as "COUNT:PARTS ..." or "-ERRNO"; and what is said. */
+/* The files that are opened of these, as "COUNT:PARTS ..." or "-ERRNO"; and the message. */
 static const struct set_row {
 	const char *files, *arguments, *got, *said;
 } sets[] = {
@@ -263,7 +263,7 @@ static void test_parts_have_one_owner(void **state)
 	assert_non_null(strstr(e.text, "'x.tar.1' to user 1234"));
 }
 
-/* What a sentence says beyond the format's own. */
+/* The part of a sentence beyond the format's own. */
 static void test_explanations(void **state)
 {
 	static const struct { const char *files, *said; } rows[] = {

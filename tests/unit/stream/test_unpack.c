@@ -56,7 +56,7 @@ static int unpack(const unsigned char *stored, size_t n, struct error *e)
 	return err;
 }
 
-/* What a row's program writes of the plain bytes; NULL: the row is skipped. */
+/* The output of a row's program for the plain bytes; NULL: the row is skipped. */
 static unsigned char *write_row(const struct writer *row, size_t *n)
 {
 	char command[200];
