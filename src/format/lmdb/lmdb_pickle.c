@@ -358,7 +358,8 @@ static int judge_labels(const struct pickle_sample *s, const struct pickle_value
 			continue;
 		if (err)
 			return err;
-		if (!number && s->out->labelled && !*s->out->text) {
+		if (!number && s->out->labelled && !*s->out->text &&
+		    items[i]->kind != PICKLE_LIST && items[i]->kind != PICKLE_TUPLE) {
 			number = true;
 			taken = *s->out;
 		} else if (candidates == 0) {
