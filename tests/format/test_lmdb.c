@@ -14,11 +14,11 @@
 #include "base/log.h"
 
 static const char *const fixtures_read[] = {
-	"raw.lmdb",    "texts.lmdb",	  "pickles.lmdb",     "course.lmdb",
-	"datum.lmdb",  "planes.lmdb",	  "grey.lmdb",	      "tensorpack.lmdb",
-	"named.lmdb",  "values.lmdb",	  "dup.lmdb",	      "deep.lmdb",
-	"v2.lmdb",     "arrays.lmdb",	  "byte-orders.lmdb", "spellings.lmdb",
-	"tuples.lmdb", "thumbnails.lmdb",
+	"raw.lmdb",    "texts.lmdb",  "pickles.lmdb",	  "course.lmdb",
+	"datum.lmdb",  "planes.lmdb", "grey.lmdb",	  "tensorpack.lmdb",
+	"named.lmdb",  "values.lmdb", "dup.lmdb",	  "deep.lmdb",
+	"v2.lmdb",     "arrays.lmdb", "byte-orders.lmdb", "spellings.lmdb",
+	"tuples.lmdb", "rows.lmdb",   "thumbnails.lmdb",
 };
 
 static char *lmdb_fixture(const char *name, size_t *size)

@@ -61,6 +61,7 @@ def lmdb_names():
 lmdb("remedy", "odd-values", ".:1 a/b:9", "view=tree shows all")(lambda: copy("raw.lmdb"))
 lmdb("remedy", "two-labels", "0:3 1:3", "labels=fine_label takes it")(lambda: copy("dicts.lmdb"))
 lmdb("remedy", "chosen", "0:2 1:2 2:2", options="labels=fine_label")(lambda: copy("dicts.lmdb"))
+lmdb("mixed", "rows", ".:6", "not each is one-hot")(lambda: copy("rows.lmdb"))
 lmdb("mixed", "tuples", "-",
      "several items beside the image could be the label")(lambda: copy("tuples.lmdb"))
 lmdb("same", "pickles", "-", "6 of 29 files have no label")(lambda: copy("pickles.lmdb"))

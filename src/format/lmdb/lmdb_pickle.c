@@ -254,6 +254,16 @@ static bool array_number(char kind, const unsigned char *bytes, unsigned width,
 	return true;
 }
 
+/* Several numbers: the place of the 1; rows of zeros have no label, and others are none.
+ */
+static int label_of_row(const struct pickle_sample *s, const struct one_hot *row)
+{
+	s->out->label_list = row->odd;
+	if (one_hot_is(row))
+		lmdb_label_number(s->out, row->label);
+	return row->odd ? -ENODATA : 0;
+}
+
 /* An array of one number, a scalar, or an array that is one-hot. */
 static int label_of_array(const struct pickle_sample *s, const struct numpy_array *array)
 {
@@ -277,10 +287,10 @@ static int label_of_array(const struct pickle_sample *s, const struct numpy_arra
 	}
 	if (err)
 		return err;
-	if (row.count == 1 && whole)
+	if (row.count > 1)
+		return label_of_row(s, &row);
+	if (whole)
 		lmdb_label_number(s->out, number);
-	else if (one_hot_is(&row))
-		lmdb_label_number(s->out, row.label);
 	return 0;
 }
 
@@ -291,15 +301,14 @@ static int label_of_list(const struct pickle_sample *s, const struct pickle_valu
 	const struct pickle_value *item;
 	struct one_hot row = {0};
 
-	while ((item = pickle_next(&walk)))
-		one_hot_add(&row, item->kind == PICKLE_INT || item->kind == PICKLE_BOOL,
-			    item->kind == PICKLE_INT || item->kind == PICKLE_BOOL
-				    ? item->number
-				    : 0);
-	if (!one_hot_is(&row))
-		return -ENODATA;
-	lmdb_label_number(s->out, row.label);
-	return 0;
+	while ((item = pickle_next(&walk))) {
+		bool whole = item->kind == PICKLE_INT || item->kind == PICKLE_BOOL;
+
+		if (!whole && item->kind != PICKLE_FLOAT)
+			return -ENODATA;
+		one_hot_add(&row, whole, whole ? item->number : 0);
+	}
+	return row.count > 1 ? label_of_row(s, &row) : -ENODATA;
 }
 
 /* Notes the label that the value is; -ENODATA: it is none. */
@@ -336,7 +345,7 @@ static int judge_labels(const struct pickle_sample *s, const struct pickle_value
 	const struct lmdb_sample found = *s->out;
 	struct lmdb_sample taken = found;
 	unsigned candidates = 0;
-	bool number = false;
+	bool number = false, lists = false;
 	int err;
 
 	for (unsigned i = 0; i < count; i++) {
@@ -344,11 +353,13 @@ static int judge_labels(const struct pickle_sample *s, const struct pickle_value
 			continue;
 		*s->out = found;
 		err = take_label(s, items[i]);
+		lists |= s->out->label_list;
 		if (err == -ENODATA)
 			continue;
 		if (err)
 			return err;
-		if (!number && s->out->labelled && !*s->out->text) {
+		if (!number && s->out->labelled && !*s->out->text &&
+		    items[i]->kind != PICKLE_LIST && items[i]->kind != PICKLE_TUPLE) {
 			number = true;
 			taken = *s->out;
 		} else if (candidates == 0) {
@@ -358,6 +369,7 @@ static int judge_labels(const struct pickle_sample *s, const struct pickle_value
 	}
 	*s->out = taken;
 	s->out->label_chosen = candidates > 1;
+	s->out->label_list = lists && candidates == 0;
 	return 0;
 }
 

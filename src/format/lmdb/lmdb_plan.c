@@ -18,7 +18,7 @@ enum {
 /* The result of one form for the first values. */
 struct form_count {
 	const char *extensions[VALUES_SNIFFED];
-	unsigned samples, labelled;
+	unsigned samples, labelled, lists;
 	struct lmdb_sample first;
 };
 
@@ -108,6 +108,7 @@ static int sniff_form(struct sniff *s, size_t form, const struct lmdb_item *item
 					      : sample.channels	   ? "pgm"
 								   : type;
 	count->labelled += sample.labelled;
+	count->lists += sample.label_list;
 	return 0;
 }
 
@@ -183,14 +184,20 @@ static void plan_choose(const struct sniff *s, struct lmdb_plan *plan)
 		best = &s->forms[i];
 		plan->shows = LMDB_SHOWS_SAMPLES;
 		plan->form = &lmdb_forms[i];
-		plan->labelled = best->labelled > 0;
+		plan->labelled = best->labelled > 0 && best->lists == 0;
 		plan->extension =
 			samples_common_extension(best->extensions, best->samples);
 	}
 	if (!best)
 		return;
 	memcpy(plan->label_name, best->first.label_name, sizeof(plan->label_name));
-	report_rival(s, &best->first);
+	if (best->lists)
+		findings_add(
+			s->file->scan->findings, FINDING_CHOSEN,
+			"its labels are rows of numbers, and not each is one-hot: no "
+			"label is taken; pack the number of a class instead");
+	else
+		report_rival(s, &best->first);
 }
 
 int lmdb_plan_make(struct lmdb_file *file, struct value_window *window,

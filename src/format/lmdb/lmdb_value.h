@@ -23,6 +23,7 @@ struct lmdb_sample {
 	bool planes,
 		blue_first; /* pixels of one colour lie together; the first is blue */
 	bool labelled;	    /* the label is `text`, or if that is empty the number */
+	bool label_list;    /* there are numbers in its place that are no one-hot row */
 	bool label_chosen;  /* other items of a tuple could be it, too */
 	int64_t label;
 	char text[LMDB_TEXT_MOST + 1];
