@@ -65,7 +65,8 @@ lmdb("mixed", "rows", ".:6", "not each is one-hot")(lambda: copy("rows.lmdb"))
 lmdb("mixed", "tuples", "-",
      "several items beside the image could be the label")(lambda: copy("tuples.lmdb"))
 lmdb("same", "pickles", "-", "6 of 29 files have no label")(lambda: copy("pickles.lmdb"))
-for NAME in ("int", "text", "bool", "float", "array", "scalar", "hot", "hots", "datum", "msgpack"):
+for NAME in ("int", "text", "bool", "float", "array", "scalar", "hot", "hots", "datum", "msgpack",
+             "msgpack-big", "msgpack-single", "msgpack-byte"):
     lmdb("same", NAME, "0:1 1:2")(lambda name=NAME: copy(f"label-{name}.lmdb"))
 for NAME, SHOWN in {"ints": ".:1 0:2 1:2 2:2 3:2", "digits": ".:1 0:2 1:2 2:2 3:2",
                     "words": ".:1 c0:2 c1:2 c2:2 c3:2", "pickles": ".:1 0:2 1:2 2:2 3:2"}.items():

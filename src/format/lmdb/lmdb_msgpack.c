@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/ieee.h"
 #include "format/lmdb/lmdb_value.h"
 
 enum { ITEMS_MOST = 16, VALUES_MOST = 4096, HEAD_BYTES = 9, NUMBER_BYTES = 8 };
@@ -120,52 +121,108 @@ static int msgpack_next(struct msgpack *m, struct msgpack_value *out)
 	return 0;
 }
 
-/* Is it the key of an array's bytes? */
-static int msgpack_is_data(struct msgpack *m, const struct msgpack_value *value, bool *is)
-{
-	static const char name[] = "data";
-	const unsigned char *text = NULL;
-	int err = 0;
+/* An array or a scalar of numpy: '<', '>' or '|', the letter of its type, its bytes. */
+struct msgpack_array {
+	struct msgpack_value bytes;
+	char order, letter;
+};
 
-	*is = false;
-	if (value->kind < MSGPACK_STR || value->kind > MSGPACK_BIN ||
-	    value->size != strlen(name))
-		return 0;
-	err = value_window_get(m->window, value->at, strlen(name), &text);
-	*is = !err && memcmp(text, name, strlen(name)) == 0;
+enum msgpack_key { KEY_OTHER, KEY_DATA, KEY_TYPE };
+
+/* The first bytes of a text: `n` of them, or false. */
+static int msgpack_text(struct msgpack *m, const struct msgpack_value *value, size_t n,
+			const unsigned char **text)
+{
+	bool is = (value->kind == MSGPACK_STR || value->kind == MSGPACK_BIN) && value->size >= n;
+
+	*text = NULL;
+	return is ? value_window_get(m->window, value->at, n, text) : 0;
+}
+
+static int msgpack_read_key(struct msgpack *m, const struct msgpack_value *value,
+			    enum msgpack_key *key)
+{
+	const unsigned char *text;
+	int err = value->size == 4 ? msgpack_text(m, value, 4, &text) : 0;
+
+	*key = KEY_OTHER;
+	if (!err && value->size == 4 && text)
+		*key = memcmp(text, "data", 4) == 0 ? KEY_DATA :
+		       memcmp(text, "type", 4) == 0 ? KEY_TYPE : KEY_OTHER;
 	return err;
 }
 
-/* Passes the values in a list or a map. Those of "data", or else the largest bytes among
-   them, are in *bytes. */
-static int msgpack_pass(struct msgpack *m, uint64_t values, struct msgpack_value *bytes)
+static int msgpack_read_type(struct msgpack *m, const struct msgpack_value *value,
+			     struct msgpack_array *out)
 {
-	bool data = false;
+	const unsigned char *text;
+	int err = msgpack_text(m, value, 2, &text);
+
+	if (!err && text) {
+		out->order = (char)text[0];
+		out->letter = (char)text[1];
+	}
+	return err;
+}
+
+/* Passes the values in a list or a map. The bytes of "data", or else the largest among
+   them, are those of *out. */
+static int msgpack_pass(struct msgpack *m, uint64_t values, struct msgpack_array *out)
+{
+	enum msgpack_key key = KEY_OTHER;
 
 	while (values-- > 0) {
 		struct msgpack_value value;
 		int err = msgpack_next(m, &value);
 
-		if (!err && data && value.kind == MSGPACK_BIN)
-			*bytes = value;
+		if (!err && key == KEY_DATA && value.kind == MSGPACK_BIN)
+			out->bytes = value;
+		if (!err && key == KEY_TYPE)
+			err = msgpack_read_type(m, &value, out);
 		if (!err)
-			err = msgpack_is_data(m, &value, &data);
+			err = msgpack_read_key(m, &value, &key);
 		if (err)
 			return err;
 		if (value.kind == MSGPACK_LIST || value.kind == MSGPACK_MAP)
 			values += value.size;
 		else if (value.kind == MSGPACK_BIN && value.size > NUMBER_BYTES &&
-			 value.size > bytes->size)
-			*bytes = value;
+			 value.size > out->bytes.size)
+			out->bytes = value;
 	}
 	return 0;
 }
 
+/* The number in a scalar's bytes; false: it is no whole one. */
+static bool msgpack_number(const struct msgpack_array *array, const unsigned char *bytes,
+			   int64_t *out)
+{
+	unsigned size = (unsigned)array->bytes.size;
+	uint64_t bits = array->order == '>' ? big_endian(bytes, size) :
+					      little_endian(bytes, size);
+
+	switch (array->letter) {
+	case 'i':
+		*out = sign_extend(bits, size);
+		return true;
+	case 'u':
+	case 'b':
+		*out = (int64_t)bits;
+		return *out >= 0;
+	case 'f':
+		return (size == 2 || size == 4 || size == 8) &&
+		       ieee_whole(ieee_value(bits, size), out);
+	default:
+		return false;
+	}
+}
+
 /* An item of the outer list: the image, or a label. */
 static int msgpack_take(struct msgpack *m, const struct msgpack_value *item,
-			const struct msgpack_value *bytes, struct lmdb_sample *out)
+			const struct msgpack_array *array, struct lmdb_sample *out)
 {
+	const struct msgpack_value *bytes = &array->bytes;
 	const unsigned char *text;
+	int64_t number;
 	int err = 0;
 
 	if (item->kind == MSGPACK_INT && !out->labelled) {
@@ -178,11 +235,8 @@ static int msgpack_take(struct msgpack *m, const struct msgpack_value *item,
 	} else if (item->kind == MSGPACK_MAP && !out->labelled && bytes->size > 0 &&
 		   bytes->size <= NUMBER_BYTES) {
 		err = value_window_get(m->window, bytes->at, (size_t)bytes->size, &text);
-		if (!err)
-			lmdb_label_number(
-				out,
-				sign_extend(little_endian(text, (unsigned)bytes->size),
-					    (unsigned)bytes->size));
+		if (!err && msgpack_number(array, text, &number))
+			lmdb_label_number(out, number);
 	} else if (bytes->size > out->size) {
 		out->at = bytes->at;
 		out->size = bytes->size;
@@ -202,15 +256,15 @@ int lmdb_decode_msgpack(struct value_window *window, uint64_t at, uint64_t size,
 	    (list.kind != MSGPACK_LIST || list.size == 0 || list.size > ITEMS_MOST))
 		err = -ENODATA;
 	for (uint64_t i = 0; !err && i < list.size; i++) {
-		struct msgpack_value bytes = {.size = 0};
+		struct msgpack_array array = {.bytes = {.size = 0}};
 
 		err = msgpack_next(&m, &item);
 		if (!err && item.kind == MSGPACK_BIN)
-			bytes = item;
+			array.bytes = item;
 		if (!err && (item.kind == MSGPACK_LIST || item.kind == MSGPACK_MAP))
-			err = msgpack_pass(&m, item.size, &bytes);
+			err = msgpack_pass(&m, item.size, &array);
 		if (!err)
-			err = msgpack_take(&m, &item, &bytes, out);
+			err = msgpack_take(&m, &item, &array, out);
 	}
 	return err || (out->size && m.at == m.end) ? err : -ENODATA;
 }
