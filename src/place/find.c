@@ -41,7 +41,7 @@ static int find_make_wish(const struct dataset_config *config,
 	dataset_config_shape(config, sources->count, out->shape);
 	out->identities = calloc(sources->count, sizeof(*out->identities));
 	if (out->identities)
-		err = source_set_identify_ends(sources, out->identities, e);
+		err = source_set_identify(sources, out->identities, e);
 	else
 		err = error_no_memory(e, NULL);
 	if (!err)
@@ -154,12 +154,6 @@ bool index_has_owner_and_options(const struct index_wish *wish, const struct car
 	       card_accept_shape(card, wish->sources->count, wish->shape, NULL) == 0;
 }
 
-int index_wish_sample(const struct index_wish *wish, struct error *e)
-{
-	return wish->identities[0].samples ? 0 :
-		source_set_identify(wish->sources, wish->identities, e);
-}
-
 int index_fits(const struct index_wish *wish, const struct card *card,
 	       const struct index_file *file, struct error *e)
 {
@@ -170,8 +164,6 @@ int index_fits(const struct index_wish *wish, const struct card *card,
 				 "it belongs to uid %u, who owns neither every packed file "
 				 "nor this process", card_owner(card));
 	err = card_accept_shape(card, wish->sources->count, wish->shape, e);
-	if (!err && file)
-		err = index_wish_sample(wish, e);
 	if (err)
 		return err;
 	err = card_accept(card, wish->identities, wish->sources->count, wish->shape, e);

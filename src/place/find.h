@@ -28,7 +28,7 @@ struct index_files {
 /* The sources and options that an index must fit, and the places where it may be. */
 struct index_wish {
 	const struct source_set *sources;
-	struct identity *identities; /* owned: one a source; samples come with the first index */
+	struct identity *identities; /* owned: one a source */
 	struct map_files maps;       /* owned */
 	char shape[CONFIG_TEXT_BYTES];
 	struct index_places places;  /* owned; none with index=off */
@@ -57,13 +57,6 @@ int index_wish_adopt(const struct dataset_config *config,
 		     const struct source_set *sources, struct index_places *places,
 		     struct map_files *maps, struct index_wish *out, struct error *e);
 void index_wish_free(struct index_wish *wish);
-
-/*
- * Reads the samples of the packed files, unless they are there: up to 64 reads all over
- * each. index_fits does so with the first index: a mount without one has no use for
- * samples before its index is made, which reads most of these pages.
- */
-int index_wish_sample(const struct index_wish *wish, struct error *e);
 
 /*
  * For sources some of which have been replaced (place/spool.h). The index may lie beside

@@ -148,9 +148,6 @@ static int begin_as_user(void *context, struct error *e)
 	const struct index_wish *wish = &o->wish;
 	int err = begin_with_rights(o, e);
 
-	/* no later process can read the user's files */
-	if (!err)
-		err = index_wish_sample(wish, e);
 	if (!err)
 		err = send_wish(wish, e);
 	if (!err)
@@ -371,8 +368,6 @@ static int begin_spool(struct opening *o, struct error *e)
 {
 	int err = spool_choose(o->config, &o->sources, &o->spool, e);
 
-	if (!err)
-		err = index_wish_sample(&o->wish, e);
 	if (err)
 		return err;
 	return o->rights ? send_child(o, open_spool_as_user, e) : open_spool(o, e);

@@ -105,7 +105,7 @@ int source_sample(const struct source *source, unsigned samples, struct identity
 	out->mtime_ns = identify_nanoseconds(source_owner(source));
 	out->digest = XXH3_64bits(bytes, head + tail);
 	out->number = source_info(source)->number;
-	out->samples = samples ? read_samples(source, samples) : 0;
+	out->samples = read_samples(source, samples);
 	return source_info(source)->device ? identify_add_blocks(source, &out->digest)
 					   : 0;
 }

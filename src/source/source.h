@@ -148,7 +148,7 @@ int source_reopen(const struct source *source, int *fd);
 /*
  * source_identity reads the first and last bytes, and `samples` pages between them, at
  * places that depend on the size and on `samples`: 0 or a negative errno. Samples that
- * cannot be read, or none, are unknown, and no error. source_identity_ahead has the kernel fetch
+ * cannot be read are unknown, and no error. source_identity_ahead has the kernel fetch
  * these bytes, without a wait: called for many sources before the first is read, it lets
  * slow storage serve all of them at once.
  */

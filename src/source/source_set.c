@@ -264,9 +264,11 @@ static unsigned samples_of(const struct source_set *set)
 	       samples < SAMPLES_LEAST ? SAMPLES_LEAST : samples;
 }
 
-static int identify_all(const struct source_set *set, unsigned samples,
-			struct identity *out, struct error *e)
+int source_set_identify(const struct source_set *set, struct identity *out,
+			struct error *e)
 {
+	unsigned samples = samples_of(set);
+
 	for (uint32_t i = 0; i < set->count; i++)
 		source_identity_ahead(set->sources[i], samples);
 	for (uint32_t i = 0; i < set->count; i++) {
@@ -281,16 +283,4 @@ static int identify_all(const struct source_set *set, unsigned samples,
 				 source_path(set->sources[i]));
 	}
 	return 0;
-}
-
-int source_set_identify(const struct source_set *set, struct identity *out,
-			struct error *e)
-{
-	return identify_all(set, samples_of(set), out, e);
-}
-
-int source_set_identify_ends(const struct source_set *set, struct identity *out,
-			     struct error *e)
-{
-	return identify_all(set, 0, out, e);
 }

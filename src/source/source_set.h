@@ -46,13 +46,8 @@ int source_set_receive(struct source_set *set, const char *path, int fd,
 void source_set_make_room(size_t count);
 void source_set_close(struct source_set *set);
 
-/*
- * `out` holds set->count identities. source_set_identify_ends reads no samples: two pages
- * a file, where the other reads up to 66.
- */
+/* `out` holds set->count identities. */
 int source_set_identify(const struct source_set *set, struct identity *out,
 			struct error *e);
-int source_set_identify_ends(const struct source_set *set, struct identity *out,
-			     struct error *e);
 
 #endif

@@ -18,4 +18,4 @@
 	UNLESS_##library(LEFT_OUT(variable, word, magic, NEEDS_##library))
 #include "stream/streams.def"
 #undef STREAM_KIND
-UNLESS_ZLIB(LEFT_OUT(stream_deflate, "deflate", "", NEEDS_ZLIB))
+UNLESS_ZLIB(const struct stream_kind stream_deflate = { .name = "deflate", .needs = NEEDS_ZLIB };)

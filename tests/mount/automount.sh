@@ -47,7 +47,7 @@ automounted() {
 	timeout -k 5 60 "$python" "$helpers/autofs.py" "$kind" "$mnt" "$@" >"$work/said" 2>&1
 	is $? 0 "$description: the automounter is through"
 	is "$(grep -E '^(status|type|listed) ' "$work/said" | tr '\n' ' ')" \
-		"status 0 type $type listed file directory " "$description: mounted, and seen" ||
+		"status 0 type $type listed directory file " "$description: mounted, and seen" ||
 		diag "$(cat "$work/said")"
 	at_most "$(awk '$1 == "milliseconds" { print $2 }' "$work/said")" 5000 \
 		"$description: at once"
@@ -154,7 +154,7 @@ end_automounter() {
 # by_autofs DESCRIPTION PLACE TYPE
 by_autofs() {
 	timeout -k 5 15 ls -A "$2" >"$work/seen" 2>&1
-	is "$? $(tr '\n' ' ' <"$work/seen")" "0 file directory " "$1: mounted when it is looked at" ||
+	is "$? $(tr '\n' ' ' <"$work/seen")" "0 directory file " "$1: mounted when it is looked at" ||
 		diag "$(tail -n 20 "$work/automount.log")"
 	is "$(mount_lines "$2" | awk '{ print $3 }')" "$3" "$1: as $3"
 	check "$1: and it is read" timeout -k 5 15 cmp "$work/tree/file" "$2/file"

@@ -24,6 +24,8 @@ make_archive() {
 	chown 65534:65534 "$work/own" "$work/private" "$work/other"
 	chmod 755 "$work"
 	public_programs
+	cp "$forge" "$work/forge.py"
+	forge=$work/forge.py
 	mknod "$work/fuse" c 10 229 && chmod 666 "$work/fuse" &&
 		mount --bind "$work/fuse" /dev/fuse || bail "no /dev/fuse for all"
 	at_exit umount /dev/fuse

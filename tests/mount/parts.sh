@@ -202,6 +202,8 @@ try_large() {
 try_user() {
 	is_root || return
 	local parts=$work/user
+	public_programs # nobody may have no way into the build directory
+	local granaryfs=$work/programs/granaryfs
 	check "user=: cut" cut_file user plain.tar.gz plain.tar.gz.part -b 300000 || return
 	chown -R 65534 "$parts"
 	chmod 600 "$parts"/*

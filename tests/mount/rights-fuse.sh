@@ -303,8 +303,12 @@ make_long_archive() {
 
 # indexers_of PLACE: that look for it.
 indexers_of() {
-	grep -l -a -F -- "index=$1" /proc/[0-9]*/cmdline 2>/dev/null |
-		xargs -r grep -l -a -F -- for-mount 2>/dev/null | cut -d / -f 3
+	local pid
+	# not of all processes: the arguments of one that hangs cannot be read
+	for pid in $(pgrep -U "$one_uid" -x granary); do
+		tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -F -- "index=$1" |
+			grep -q -F -- for-mount && echo "$pid"
+	done
 }
 
 has_indexer() {
@@ -320,16 +324,18 @@ no_indexer() {
 # looks once `looking` is there.
 start_to_stop_indexer() {
 	rm -f "$work/looking" "$work/indexers"
-	timeout 60 "$python" - "index=$1" "$work/looking" >"$work/indexers" <<-'EOS' &
+	timeout 60 "$python" - "index=$1" "$work/looking" "$one_uid" >"$work/indexers" <<-'EOS' &
 		import glob, os, signal, sys, time
 		words = sys.argv[1].encode(), b"--for-mount"
+		user = "\nUid:\t%s\t" % sys.argv[3]
 		open(sys.argv[2], "w").close()
 		while True:
 		    stopped = []
 		    for directory in glob.glob("/proc/[0-9]*"):
 		        try:
-		            line = open(directory + "/cmdline", "rb").read()
 		            status = open(directory + "/status").read()
+		            # The arguments of a process that hangs cannot be read.
+		            line = open(directory + "/cmdline", "rb").read() if user in status else b""
 		        except OSError:
 		            continue
 		        blocked = int(status.split("SigBlk:")[1].split()[0], 16)

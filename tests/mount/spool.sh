@@ -216,6 +216,8 @@ try_full() {
 # With the rights of the user, who owns the file; and no link leads root elsewhere.
 try_user() {
 	is_root || return
+	public_programs # nobody may have no way into the build directory
+	local granaryfs=$work/programs/granaryfs
 	mkdir -m 700 "$work/user"
 	chown nobody "$work/user"
 	chmod 755 "$work"

@@ -78,8 +78,6 @@ static uint64_t card_bytes(void)
 	assert_int_equal(index_file_open(place, &file, NULL), 0);
 	index_file_close(file);
 	assert_int_equal(source_set_open(sources, 1, false, &set, NULL), 0);
-	/* the ends at first, and all with the first index */
-	assert_int_equal(source_set_identify_ends(&set, &identity, NULL), 0);
 	assert_int_equal(source_set_identify(&set, &identity, NULL), 0);
 	source_set_close(&set);
 	return read_since(before);

@@ -32,19 +32,6 @@ static void begin(const char *script)
 	spots = (struct opened_places){ .wish = &wish };
 }
 
-/* Where there is no index to compare, samples would be reads for nothing. */
-static void test_no_samples_without_index(void **state)
-{
-	struct index *index;
-	const char *found;
-
-	(void)state;
-	begin("truncate -s 1M d/a.tar");
-	assert_int_equal(index_find(&wish, &index, &found), -ENOENT);
-	assert_int_equal(wish.identities[0].samples, 0);
-	assert_true(wish.identities[0].digest != 0);
-}
-
 static int clean(void **state)
 {
 	(void)state;
@@ -171,7 +158,6 @@ static void test_root_does_not_act_as_a_stranger(void **state)
 #define TEST(name) cmocka_unit_test_teardown(name, clean)
 
 static const struct CMUnitTest places[] = {
-	TEST(test_no_samples_without_index),
 	TEST(test_beside_the_file_that_was_opened),
 	TEST(test_a_directory_that_was_swapped_before),
 	TEST(test_a_directory_that_was_swapped_after),

@@ -417,10 +417,6 @@ static void test_set(void **state)
 	assert_string_equal(source_path(set.sources[5]), "s-10.tar");
 	assert_int_equal(source_set_identify(&set, identities, &e), 0);
 	assert_false(identity_equal(&identities[0], &identities[1]));
-	assert_true(identities[0].samples != 0);
-	assert_int_equal(source_set_identify_ends(&set, &identities[1], &e), 0);
-	assert_int_equal(identities[1].samples, 0);
-	assert_true(identity_equal(&identities[0], &identities[1]));
 	source_set_close(&set);
 	assert_int_equal(set.count, 0);
 }
