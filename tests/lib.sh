@@ -400,6 +400,18 @@ sampled() {
 	echo "$n"
 }
 
+# The page cache is the machine's. keep_page_cache: until this script ends, no other script
+# of the same user drops it.
+page_cache_lock=${TMPDIR:-/tmp}/granaryfs-page-cache-$UID.lock
+drop_page_cache() {
+	flock -n "$page_cache_lock" sh -c 'echo 1 >/proc/sys/vm/drop_caches' || true
+}
+
+keep_page_cache() {
+	exec 8>"$page_cache_lock"
+	flock 8
+}
+
 compare() {
 	"$python" "$fixtures/compare-trees" "$@"
 }

@@ -12,7 +12,8 @@
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
 need_fuse
-need tar find
+need tar find flock
+keep_page_cache
 need_python PIL torch torchvision
 files=${FILES:-8000}
 size=${SIZE:-110000}

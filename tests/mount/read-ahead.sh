@@ -184,7 +184,7 @@ disturbed() {
 		sleep 0.3 # it pushes for so long
 		# the next one may take a while to be there
 		wait_until 30 has_server && kill -9 "$(server_pid "$mnt")" 2>/dev/null
-		! is_root || [ $((i % 5)) -ne 0 ] || echo 1 >/proc/sys/vm/drop_caches
+		! is_root || [ $((i % 5)) -ne 0 ] || drop_page_cache
 	done
 	wait "$pid"
 	ok $? "killed while it pushes: nothing is wrong" || diag "$(cat "$work/counts")"

@@ -167,7 +167,7 @@ squeeze() {
 		for room in 24 3 1 2; do
 			squeezed $(((least + $1 * room / 6) << 20))
 			i=$((i + 1))
-			! is_root || [ $((i % 3)) -ne 0 ] || echo 1 >/proc/sys/vm/drop_caches
+			! is_root || [ $((i % 3)) -ne 0 ] || drop_page_cache
 			sleep 0.7 # at each size
 		done
 	done
