@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * row_names.h: what the rows of tables are called: the classes that Hugging Face's
+ * row_names.h: names of the rows of tables: the classes that Hugging Face's
  * library notes, the names of samples.
  *
  * Threads: one at a time.

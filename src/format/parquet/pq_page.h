@@ -49,7 +49,7 @@ struct pq_pages {
 int pq_pages_open(struct pq_pages *pages, struct pq_file *file, const struct pq_column *column);
 void pq_pages_close(struct pq_pages *pages);
 
-/* Begins with a row group. 0, or an error that was told: what is not read. */
+/* Begins with a row group. 0, or an error that was told, of a page that is not read. */
 int pq_pages_begin(struct pq_pages *pages, const struct pq_group *group);
 
 /* The next page: 1, 0 behind the last, or an error that was told. */
