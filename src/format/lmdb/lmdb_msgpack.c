@@ -222,7 +222,7 @@ static int msgpack_take(struct msgpack *m, const struct msgpack_value *item,
 {
 	const struct msgpack_value *bytes = &array->bytes;
 	const unsigned char *text;
-	int64_t number;
+	int64_t number = 0;
 	int err = 0;
 
 	if (item->kind == MSGPACK_INT && !out->labelled) {
