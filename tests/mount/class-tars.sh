@@ -105,11 +105,11 @@ tar_of_shards() {
 		"a tar of shards: what was opened"
 	mount_ok "a tar of shards: mounted" -o nested=off "$work/outer.tar" "$mnt" || return
 	check "a tar of shards: nested=off shows the files" diff -r "$work/shards" "$mnt"
-	check "a tar of shards: one of these files mounts" \
-		"$granaryfs" -o index=off "$mnt/train-000000.tar" "$work/inner"
+	mount_ok "a tar of shards: one of these files mounts" \
+		-o index=off "$mnt/train-000000.tar" "$work/inner" || return
 	is "$(find "$work/inner" -type f | wc -l)" $((classes * images / 8)) \
 		"a tar of shards: with its images"
-	check "a tar of shards: the inner mount ends" "$granary" umount "$work/inner"
+	umount_ok "$work/inner" "a tar of shards: the inner mount ends"
 	umount_ok "$mnt" "a tar of shards: unmounted"
 	tar -C "$work/set" -cf "$work/one.tar" train-000000.tar
 	is "$("$granary" info "$work/one.tar" | sed -n 's/^note  *//p')" \

@@ -169,6 +169,7 @@ static int sweep_blocked(void *memory)
 	CHECK(sink_now_ms() - begun < PATIENCE_MS / 2);
 	CHECK(atomic_load(&sink_state->inside) > 0);
 	atomic_store(&sink_state->blocked, false);
+	WAIT_FOR(stats_get(COUNTER_resident_bytes) == sink_all_pages());
 	sink_settle();
 	CHECK(stats_get(COUNTER_resident_bytes) == sink_all_pages());
 	return 0;
