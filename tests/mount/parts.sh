@@ -158,17 +158,19 @@ try_shards() {
 }
 
 try_zip() {
-	command -v zip >/dev/null && command -v 7zz >/dev/null || {
+	local seven
+	# Debian 13 calls it 7z
+	if ! command -v zip >/dev/null || ! seven=$(command -v 7zz || command -v 7z); then
 		skip "zip or 7zz is not installed" "zips in parts"
 		return
-	}
+	fi
 	mkdir "$work/zips" "$work/files"
 	cp "$work/tree/numbers" "$work/tree/noise" "$work/files"
 	mkdir "$work/files/directory"
 	seq 1000 >"$work/files/directory/few"
 	(cd "$work/files" && zip -q -r -s 64k "$work/zips/cut.zip" . &&
 		zip -q -0 -r -s 64k "$work/zips/stored.zip" . &&
-		7zz a -v100k "$work/zips/seven.zip" . >"$work/said") || bail "no zips"
+		"$seven" a -v100k "$work/zips/seven.zip" . >"$work/said") || bail "no zips"
 	local name
 	for name in cut.zip cut.z01 stored.zip seven.zip.001; do
 		mount_ok "$name: mounted" -o index=off "$work/zips/$name" "$mnt" || continue
