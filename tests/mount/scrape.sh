@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # granary-test: once
 # The metrics of several mounts through a node exporter's textfile collector: Prometheus's own
-# tool finds nothing to say, whatever bytes a path has, and each mount has its series.
+# tool finds nothing to say, whatever bytes a path has, and each mount has its series. Each
+# panel of the dashboard in contrib finds some in a Prometheus that asks the exporter.
 # shellcheck source=tests/own_namespace.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/own_namespace.sh"
 
@@ -10,7 +11,8 @@
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
 need_fuse
 need_root
-need tar timeout promtool prometheus-node-exporter curl
+need tar timeout promtool prometheus prometheus-node-exporter curl
+need_python json
 odd=$work/$'odd "name" \\ with\nlines \xff\xfe'
 
 make_mounts() {
@@ -61,6 +63,47 @@ series() {
 	grep -c "^$1{" "$work/scraped"
 }
 
+# ---- The dashboard ----------------------------------------------------------
+
+start_prometheus() {
+	printf '%s\n' 'global: {scrape_interval: 1s}' 'scrape_configs:' '- job_name: node' \
+		'  static_configs:' "  - targets: ['127.0.0.1:$port']" >"$work/prometheus.yml"
+	asked=$(free_port)
+	prometheus --config.file="$work/prometheus.yml" --storage.tsdb.path="$work/tsdb" \
+		--web.listen-address="127.0.0.1:$asked" >"$work/prometheus" 2>&1 &
+	started+=("$!")
+	wait_until 30 curl -s -f --max-time 20 "http://127.0.0.1:$asked/-/ready"
+	ok $? "Prometheus answers" || diag "$(tail -5 "$work/prometheus")"
+}
+
+# Each expression, with its variables replaced as Grafana does it: all values, some seconds.
+expressions() {
+	"$python" -c 'import json, sys
+for panel in json.load(open(sys.argv[1]))["panels"]:
+    for target in panel["targets"]:
+        print(target["expr"].replace("$__rate_interval", "20s").replace("$user", ".*")
+              .replace("$jobid", ".*").replace("$dataset", ".*"))' \
+		"$abs_top_srcdir/contrib/grafana-dashboard.json"
+}
+
+# has_series EXPRESSION: also a request to the mounts, and their metrics of now.
+has_series() {
+	cat "$work/plain/.granaryfs/stats" >/dev/null
+	granary list --metrics >"$work/new" && mv "$work/new" "$work/text/all.prom"
+	curl -s -G --max-time 20 --data-urlencode "query=$1" \
+		"http://127.0.0.1:$asked/api/v1/query" | grep -q '"status":"success".*"value":\['
+}
+
+dashboard() {
+	local expression
+	start_prometheus
+	expressions >"$work/expressions"
+	at_least "$(wc -l <"$work/expressions")" 10 "the dashboard has expressions"
+	while read -r expression; do
+		check "series of: $expression" wait_until 30 has_series "$expression"
+	done <"$work/expressions"
+}
+
 make_mounts
 start_exporter
 cp "$work/plain/.granaryfs/metrics" "$work/text/plain.prom"
@@ -89,4 +132,5 @@ wait_until 30 twins
 ok $? "two private mounts at one path"
 cp "$work/new" "$work/text/all.prom"
 clean "with twins"
+dashboard
 finish
