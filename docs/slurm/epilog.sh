@@ -296,7 +296,7 @@ remove_directory() {
 }
 
 main() {
-	is_number "${SLURM_JOB_ID:-}" || return
+	is_number "${SLURM_JOB_ID:-}" 18 || return
 	job=$SLURM_JOB_ID
 	[ -e "$base" ] || return
 	find_base || {

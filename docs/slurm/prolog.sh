@@ -512,7 +512,7 @@ mount_one() {
 main() {
 	local extra=0 i names=() paths=() wishes=() fronts=() refused=0 other_group=no
 	local uid=${SLURM_JOB_UID:-} gid=${SLURM_JOB_GID:-}
-	if ! is_number "${SLURM_JOB_ID:-}" || ! is_number "$uid" ||
+	if ! is_number "${SLURM_JOB_ID:-}" 18 || ! is_number "$uid" ||
 		! is_number "$gid"; then
 		say err "SLURM_JOB_ID, UID or GID is no number, or root's: no mount"
 		return
