@@ -240,6 +240,12 @@ mount_processes() {
 	return 0
 } 2>/dev/null
 
+# program_runs PATH: does any process run it? Nothing is asked of the process itself: the
+# arguments of one that hangs, another test's perhaps, cannot be read.
+program_runs() {
+	find /proc -maxdepth 2 -name exe -lname "$1*" 2>/dev/null | grep -q .
+}
+
 # no_format_library MOUNTPOINT: no process of the mount has one, so that no read can call it.
 no_format_library() {
 	local pid

@@ -223,7 +223,7 @@ sandboxes() {
 }
 
 no_rehearsal() {
-	! pgrep -f "$work/faulty/granaryfs"
+	! program_runs "$work/faulty/granaryfs"
 }
 
 public_programs

@@ -110,7 +110,7 @@ all_mounted() {
 }
 
 no_daemons() {
-	! pgrep -f -- "$work/mnt-"
+	! program_runs "$work/programs/granaryfs"
 }
 
 # The numbers of the files: in order, each once, in its directory.
