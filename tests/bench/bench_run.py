@@ -20,7 +20,8 @@ PROGRAMS = {"decode": ("mksquashfs", "squashfuse_ll"), "squashfs": ("mksquashfs"
             "squashfuse": ("mksquashfs", "squashfuse_ll"), "erofs": ("mkfs.erofs",),
             "archivemount": ("archivemount",)}
 MODULES = {"loaders": ("torch", "torchvision", "PIL"), "hdf5": ("torch", "torchvision", "h5py"),
-           "large": ("numpy",), "sums": ("numpy",)}
+           "large": ("numpy",), "sums": ("numpy",),
+           "tokens": ("numpy",)}
 # As in a job: everything that fits is fetched, and there is room for it.
 SWEEP = ("prefetch=sweep", "cache=50%")
 

@@ -161,7 +161,8 @@ class Data:
         self.sets = {}
 
     def get(self, name):
-        """photos, small, jpegs, samples, pictures, texts, large, larger, packed, or many"""
+        """photos, small, jpegs, samples, pictures, texts, large, larger, packed, tokens, or
+        many"""
         if name not in self.sets:
             free = os.statvfs(self.work.dir)
             if free.f_bavail * free.f_frsize < 6 << 30:
@@ -217,6 +218,11 @@ class Data:
         rng = random.Random(5)
         numpy.savez(out, images=numpy.frombuffer(rng.randbytes(size), dtype="uint8"))
         made.write([("images.npz", out.getvalue()), ("images.bin", rng.randbytes(size))])
+
+    def make_tokens(self, made):
+        import token_sets
+        binary, index, made.documents = token_sets.megatron(self.settings.documents, 6)
+        made.write([("set.bin", binary), ("set.idx", index)])
 
     def make_many(self, made):
         """A header each, and no bytes: what the daemon holds for names alone."""

@@ -13,6 +13,7 @@ Usage: read_python.py files LIST SEED PROCESSES [check]     open(path, "rb").rea
        read_python.py construct ROOT                        ImageFolder itself
        read_python.py stream TAR EPOCHS [check]             tarfile, as WebDataset does
        read_python.py npz PATH                              numpy.load
+       read_python.py tokens PREFIX SEED PROCESSES [check]  documents of a Megatron set, mapped
        read_python.py ranks LIST TRUTH RANKS WORKERS        DistributedSampler
 
 What is imported is not measured, nor are processes that begin: they wait for each
@@ -243,6 +244,18 @@ def npz(path):
             "checksum": zlib.crc32(images)}
 
 
+def tokens(prefix, seed, processes, check=""):
+    import numpy
+    from token_sets import read_index
+    sizes, pointers, width = read_index(prefix + ".idx")
+
+    def opener():
+        stored = numpy.memmap(prefix + ".bin", dtype="uint8", mode="r")
+        return lambda number: stored[pointers[number]:
+                                     pointers[number] + width * sizes[number]].tobytes()
+    return in_processes(range(len(sizes)), int(seed), int(processes), opener, bool(check))
+
+
 def ranks(*words):
     import read_ranks
     return read_ranks.run(*words)
@@ -252,7 +265,7 @@ def main():
     modes = {"files": files, "raw": raw, "epochs": file_epochs, "rows": rows,
              "row-epochs": row_epochs,
              "row-loader": row_loader, "directory": directory, "construct": construct,
-             "stream": stream, "npz": npz, "ranks": ranks}
+             "stream": stream, "npz": npz, "tokens": tokens, "ranks": ranks}
     if len(sys.argv) < 3 or sys.argv[1] not in modes:
         sys.exit(__doc__)
     print(json.dumps(modes[sys.argv[1]](*sys.argv[2:])))

@@ -25,6 +25,7 @@ class Settings:
     scale_throttled: int = 100_000
     scale_walked: int = 1_281_167
     pack_files: int = 20000   # of 110,000 bytes
+    documents: int = 200_000  # of tokens, 2 kB each
     idle_seconds: int = 60
     rank_workers: int = 8
     samples: int = 3000       # JPEGs, of the rivals
@@ -43,5 +44,6 @@ def quick_settings():
                     array_rows=500,
                     larger_files=4000, many_files=128_000, idle_seconds=10,
                     scale_files=1_420_000, scale_rate=160_000, scale_throttled=5000,
-                    scale_walked=128_000, pack_files=4000, samples=1000, rival_rounds=2,
+                    scale_walked=128_000, pack_files=4000, documents=40_000, samples=1000,
+                    rival_rounds=2,
                     rival_cold_rounds=2, rival_seconds=0.5, rival_cold_seconds=5)

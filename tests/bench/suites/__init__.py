@@ -16,6 +16,7 @@ from suites.rivals import rivals_suite
 from suites.scale import scale
 from suites.shield import shield
 from suites.sums import sums
+from suites.tokens import tokens
 from suites.walk import walk
 from suites.warm import warm
 from suites.zips import zips
@@ -23,6 +24,6 @@ from suites.zips import zips
 SUITES = {"warm": warm, "shield": shield, "loaders": loaders, "cold": cold, "large": large,
           "decode": decode, "larger": larger, "limits": limits, "push": push, "hdf5": hdf5,
           "memory": memory, "idle": idle, "scale": scale, "walk": walk, "pack": packing,
-          "sums": sums, "zip": zips, "compressed": compressed}
+          "sums": sums, "tokens": tokens, "zip": zips, "compressed": compressed}
 # Those that run when they are named.
 NAMED = {"rivals": rivals_suite, "lmdb": lmdb}
