@@ -29,6 +29,19 @@ sound() {
 	is "$(grep -v 'outdated mandoc.db' "$work/lint")" "" "${1##*/}: nothing to be said of it"
 }
 
+# The options of the dataset, of --help and of the pages that list them.
+dataset_options() {
+	local name page wanted
+	wanted=$(granary ls --help | sed -n 's/^    -o \([a-z_]*\)=.*/\1/p' | LC_ALL=C sort)
+	for name in $(commands); do
+		page=$docs/granary-$name.1
+		grep -q '^Options of the dataset:$' "$page" || continue
+		is "$(sed -n '/^Options of the dataset:$/,/^as in$/p' "$page" | sed -n 's|^[.]Cm ||p' |
+			grep -o '[a-z_]*' | grep . | LC_ALL=C sort)" "$wanted" \
+			"$name: the options of the dataset"
+	done
+}
+
 pages() {
 	local name page installed
 	# shellcheck disable=SC2016  # make expands it
@@ -211,6 +224,7 @@ ln -s a "$work/tree/link"
 cd "$work/here" || bail "no directory"
 tar -C "$work/tree" -cf t.tar .
 pages
+dataset_options
 formats
 compressions
 installed_links
