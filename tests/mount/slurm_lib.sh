@@ -189,6 +189,7 @@ hostile() {
 		'granaryfs[cache=1G]=/p/x.tar' 'granaryfs[=x]=/p/x.tar' 'granaryfs[view]=/p/x.tar'
 		'granaryfs[view=]=/p/x.tar' 'granaryfs[view=class,user=0]=/p/x.tar'
 		'granaryfs[classes=words]=/p/x.tar' 'granaryfs[classes=/../x]=/p/x.tar'
+		'granaryfs[view,classes=/x]=/p/x.tar' 'granaryfs[prefetch,view=off]=/p/x.tar'
 		'granaryfs[names=/a:b]=/p/x.tar' 'granaryfs[view=a;;view=b]=/p/x.tar'
 		'granaryfs[view=class=/p/x.tar' 'granaryfs[view=class]/p/x.tar'
 		'granaryfs[*=x]=/p/x.tar' 'granaryfs[view=class]=/p/../x.tar'

@@ -71,7 +71,7 @@ parse_options() {
 	local all one
 	IFS=';' read -r -a all <<<"$1"
 	for one in "${all[@]}"; do
-		if [[ $one != [a-z]*=* || ",$allow," != *",${one%%=*},"* ]]; then
+		if [[ $one != [a-z]*=* || ${one%%=*} == *,* || ",$allow," != *",${one%%=*},"* ]]; then
 			reason="of options, only OPTION=VALUE is taken here, with OPTION one of: $allow"
 		elif [[ ${one#*=} == *[!A-Za-z0-9._/+=@%:{}~-]* || -z ${one#*=} ]]; then
 			reason="only A-Z a-z 0-9 . _ / + = @ % : { } ~ - may be in an option"
