@@ -40,8 +40,9 @@ static int find_make_wish(const struct dataset_config *config,
 	*maps = (struct map_files){ 0 };
 	dataset_config_shape(config, sources->count, out->shape);
 	out->identities = calloc(sources->count, sizeof(*out->identities));
-	if (out->identities)
-		err = source_set_identify(sources, out->identities, e);
+	out->sampled = calloc(1, sizeof(*out->sampled));
+	if (out->identities && out->sampled)
+		err = source_set_identify_ends(sources, out->identities, e);
 	else
 		err = error_no_memory(e, NULL);
 	if (!err)
@@ -84,18 +85,29 @@ int index_wish_adopt(const struct dataset_config *config,
 int index_wish_renew(const struct dataset_config *config, struct index_wish *wish, bool beside,
 		     struct error *e)
 {
-	int err = source_set_identify(wish->sources, wish->identities, e);
+	int err = source_set_identify_ends(wish->sources, wish->identities, e);
 
+	*wish->sampled = false;
 	if (err || wish->places.named || wish->places.count == 0)
 		return err;
 	locate_free(&wish->places);
 	return beside ? find_places(config, wish->sources, &wish->maps, &wish->places, e) : 0;
 }
 
+void index_wish_sample(const struct index_wish *wish)
+{
+	if (!wish->sampled || *wish->sampled)
+		return;
+	source_set_sample(wish->sources, wish->identities);
+	*wish->sampled = true;
+}
+
 void index_wish_free(struct index_wish *wish)
 {
 	free(wish->identities);
+	free(wish->sampled);
 	wish->identities = NULL;
+	wish->sampled = NULL;
 	map_files_close(&wish->maps);
 	locate_free(&wish->places);
 }
@@ -166,6 +178,8 @@ int index_fits(const struct index_wish *wish, const struct card *card,
 	err = card_accept_shape(card, wish->sources->count, wish->shape, e);
 	if (err)
 		return err;
+	if (file) /* an index in memory was made just now */
+		index_wish_sample(wish);
 	err = card_accept(card, wish->identities, wish->sources->count, wish->shape, e);
 	if (err == -ESTALE)
 		name_changed_source(wish, card, e);

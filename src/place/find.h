@@ -29,6 +29,7 @@ struct index_files {
 struct index_wish {
 	const struct source_set *sources;
 	struct identity *identities; /* owned: one a source */
+	bool *sampled; /* owned: have these their samples? NULL: yes (index_wish_sample) */
 	struct map_files maps;       /* owned */
 	char shape[CONFIG_TEXT_BYTES];
 	struct index_places places;  /* owned; none with index=off */
@@ -57,6 +58,13 @@ int index_wish_adopt(const struct dataset_config *config,
 		     const struct source_set *sources, struct index_places *places,
 		     struct map_files *maps, struct index_wish *out, struct error *e);
 void index_wish_free(struct index_wish *wish);
+
+/*
+ * Reads the samples of the packed files, unless the wish has them: up to 64 reads all over
+ * each file. The search does so when it has found an index to compare, so a dataset
+ * without one is not sampled before it is indexed.
+ */
+void index_wish_sample(const struct index_wish *wish);
 
 /*
  * For sources some of which have been replaced (place/spool.h). The index may lie beside

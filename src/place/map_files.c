@@ -165,7 +165,7 @@ static int map_files_append(const char *option, const struct source_set *set, ch
 
 	if (err || set->count == 0)
 		return err;
-	err = source_set_identify(set, ids, e);
+	err = source_set_identify_ends(set, ids, e);
 	for (uint32_t i = 0; i < set->count && !err; i++)
 		keys[i] = (struct map_files_key){ids[i].size, ids[i].mtime_ns,
 						 ids[i].digest};

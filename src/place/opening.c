@@ -54,7 +54,7 @@ enum opening_kind { KIND_WISH, KIND_PLACE, KIND_SOURCE, KIND_PART, KIND_CLASSES,
 struct wish_item {
 	uint32_t sources;
 	size_t descriptors;
-	bool named, beside;
+	bool named, beside, sampled;
 	char shape[CONFIG_TEXT_BYTES];
 };
 
@@ -82,7 +82,7 @@ static int send_wish(const struct index_wish *wish, struct error *e)
 {
 	struct wish_item data = {
 		.sources = wish->sources->count, .named = wish->places.named,
-		.beside = wish->places.beside,
+		.beside = wish->places.beside, .sampled = *wish->sampled,
 		.descriptors = count_files(wish->sources) + wish->maps.classes.count +
 			       wish->maps.names.count,
 	};
@@ -161,6 +161,9 @@ static int begin_as_user(void *context, struct error *e)
 
 static int open_spool(struct opening *o, struct error *e)
 {
+	for (uint32_t i = 0; i < o->spool.count; i++)
+		if (o->spool.files[i].compressed)
+			index_wish_sample(&o->wish);
 	return spool_open(o->config, &o->sources, o->wish.identities, &o->spool, e);
 }
 
@@ -223,7 +226,11 @@ static int receive_wish(struct opening *o, const struct wish_item *data, struct 
 	memcpy(o->wish.shape, data->shape, sizeof(o->wish.shape));
 	o->wish.shape[sizeof(o->wish.shape) - 1] = '\0';
 	o->wish.identities = calloc(data->sources, sizeof(*o->wish.identities));
-	return o->wish.identities ? 0 : error_no_memory(e, NULL);
+	o->wish.sampled = calloc(1, sizeof(*o->wish.sampled));
+	if (!o->wish.identities || !o->wish.sampled)
+		return error_no_memory(e, NULL);
+	*o->wish.sampled = data->sampled;
+	return 0;
 }
 
 static int receive_place(struct opening *o, const char *path, struct error *e)

@@ -139,6 +139,7 @@ static int fill_info(int fd, const struct stat *st, struct source_info *info)
 	info->owner.gid = st->st_gid;
 	info->owner.mode = st->st_mode & 0777;
 	fill_mtime(st, &info->owner);
+	info->changed = info->number ? st->st_ctim : (struct timespec){ 0 };
 	return S_ISBLK(st->st_mode) ? fill_device(fd, st, info) : 0;
 }
 
@@ -197,6 +198,27 @@ int file_describe(int fd, struct source_info *info)
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	return fill_info(fd, &st, info);
+}
+
+static bool equal_times(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+int source_check_unchanged(const struct source *source)
+{
+	const struct source_info *was = source_info(source);
+	struct source_info now;
+	int err;
+
+	if (was->device || source->ops != &local_file_ops)
+		return 0;
+	err = file_describe(local_file_of(source)->fd, &now);
+	if (err)
+		return err;
+	return now.size == was->size && now.owner.mtime == was->owner.mtime &&
+	       now.owner.mtime_ns == was->owner.mtime_ns &&
+	       equal_times(now.changed, was->changed) ? 0 : -ESTALE;
 }
 
 /* Of a file without a name, as of -o spool=, by the path of its packed file. */

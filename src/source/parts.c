@@ -146,16 +146,15 @@ static uint64_t parts_next_data(const struct source *source, uint64_t at)
  * A part that is written anew gets the latest time of all. Digests and samples of the
  * parts are chained, with their sizes.
  */
-static int parts_identify(const struct source *source, unsigned samples, struct identity *out)
+static int parts_identify(const struct source *source, struct identity *out)
 {
 	const struct parts *parts = parts_of(source);
-	unsigned each = samples ? samples / (unsigned)parts->items.count + 1 : 0;
 
 	*out = (struct identity){ .size = source->info.size, .mtime_ns = INT64_MIN,
-				  .samples = samples > 0, .number = 1 };
+				  .number = 1 };
 	for (size_t i = 0; i < parts->items.count; i++) {
 		struct identity is;
-		int err = source_identity(parts->items.items[i].source, each, &is);
+		int err = source_identity(parts->items.items[i].source, 0, &is);
 		uint64_t said[] = { is.size, is.digest };
 
 		if (err)
@@ -163,14 +162,25 @@ static int parts_identify(const struct source *source, unsigned samples, struct 
 		if (out->mtime_ns < is.mtime_ns)
 			out->mtime_ns = is.mtime_ns;
 		out->digest = XXH3_64bits_withSeed(said, sizeof(said), out->digest);
-		out->samples = is.samples && out->samples ?
-			       XXH3_64bits_withSeed(&is.samples, sizeof(is.samples),
-						    out->samples) : 0;
 		out->number = is.number && out->number ?
 			      XXH3_64bits_withSeed(&is.number, sizeof(is.number),
 						   out->number) : 0;
 	}
 	return 0;
+}
+
+static uint64_t parts_sample(const struct source *source, unsigned samples)
+{
+	const struct parts *parts = parts_of(source);
+	unsigned each = samples / (unsigned)parts->items.count + 1;
+	uint64_t all = 1;
+
+	for (size_t i = 0; i < parts->items.count && all; i++) {
+		uint64_t one = source_samples(parts->items.items[i].source, each);
+
+		all = one ? XXH3_64bits_withSeed(&one, sizeof(one), all) : 0;
+	}
+	return all;
 }
 
 static void parts_close(struct source *source)
@@ -184,7 +194,7 @@ static void parts_close(struct source *source)
 
 static const struct source_ops parts_ops = {
 	.pread = parts_pread, .hint = parts_hint, .next_data = parts_next_data,
-	.identify = parts_identify, .close = parts_close,
+	.identify = parts_identify, .sample = parts_sample, .close = parts_close,
 };
 
 /* ---- Adding a part ----------------------------------------------------------------- */

@@ -99,10 +99,23 @@ void source_hint(const struct source *source, enum source_hint hint, uint64_t of
 
 int source_identity(const struct source *source, unsigned samples, struct identity *out)
 {
+	int err;
+
 	HANDLE_CHECK(source, HANDLE_SOURCE);
 	steps_record(source->path);
-	return source->ops->identify ? source->ops->identify(source, samples, out) :
-				       source_sample(source, samples, out);
+	err = source->ops->identify ? source->ops->identify(source, out) :
+				      source_identify_ends(source, out);
+	if (!err && samples)
+		out->samples = source_samples(source, samples);
+	return err;
+}
+
+uint64_t source_samples(const struct source *source, unsigned samples)
+{
+	HANDLE_CHECK(source, HANDLE_SOURCE);
+	steps_record(source->path);
+	return source->ops->sample ? source->ops->sample(source, samples) :
+				     source_sample_pages(source, samples);
 }
 
 uint64_t source_next_data(const struct source *source, uint64_t offset)

@@ -47,6 +47,7 @@ struct source_info {
 	uint64_t number; /* the inode's; 0: of a device, or of a filesystem that numbers its
 			    files anew at each mount */
 	struct source_owner owner;
+	struct timespec changed; /* st_ctim; zero where `number` is */
 };
 
 /*
@@ -148,11 +149,20 @@ int source_reopen(const struct source *source, int *fd);
 /*
  * source_identity reads the first and last bytes, and `samples` pages between them, at
  * places that depend on the size and on `samples`: 0 or a negative errno. Samples that
- * cannot be read are unknown, and no error. source_identity_ahead has the kernel fetch
+ * cannot be read are unknown, and no error. source_samples reads these pages alone: the
+ * hash of an identity, 0 if it is unknown. source_identity_ahead has the kernel fetch
  * these bytes, without a wait: called for many sources before the first is read, it lets
  * slow storage serve all of them at once.
  */
 int source_identity(const struct source *source, unsigned samples, struct identity *out);
+uint64_t source_samples(const struct source *source, unsigned samples);
+
+/*
+ * 0 if nobody has written to the source since it was opened; -ESTALE if its size or a time
+ * says that somebody may have, even one who set the time of change back; or another errno.
+ * Of a device nothing is known: 0.
+ */
+int source_check_unchanged(const struct source *source);
 void source_identity_ahead(const struct source *source, unsigned samples);
 
 #endif

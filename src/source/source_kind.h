@@ -35,8 +35,12 @@ struct source_ops {
 	void (*hint)(const struct source *source, enum source_hint hint, uint64_t at,
 		     uint64_t length);
 
-	/* Reads the identity of the source. NULL: source_sample. */
-	int (*identify)(const struct source *source, unsigned samples, struct identity *out);
+	/*
+	 * Reads the identity of the source, without samples; and the samples, of which 0 are
+	 * unknown. NULL: source_identify_ends, and source_sample_pages.
+	 */
+	int (*identify)(const struct source *source, struct identity *out);
+	uint64_t (*sample)(const struct source *source, unsigned samples);
 
 	/* For source_next_data; NULL: no holes. */
 	uint64_t (*next_data)(const struct source *source, uint64_t at);
@@ -66,7 +70,8 @@ struct source {
 void *source_new(const struct source_ops *ops, size_t size, const char *path,
 		 struct error *e);
 
-/* An identity by size, time and samples of the bytes, which are read: identify.c. */
-int source_sample(const struct source *source, unsigned samples, struct identity *out);
+/* An identity by size, time and bytes that are read: those of the ends, and samples. */
+int source_identify_ends(const struct source *source, struct identity *out);
+uint64_t source_sample_pages(const struct source *source, unsigned samples);
 
 #endif

@@ -264,13 +264,16 @@ static unsigned samples_of(const struct source_set *set)
 	       samples < SAMPLES_LEAST ? SAMPLES_LEAST : samples;
 }
 
-int source_set_identify(const struct source_set *set, struct identity *out,
-			struct error *e)
+static void source_set_ahead(const struct source_set *set, unsigned samples)
 {
-	unsigned samples = samples_of(set);
-
 	for (uint32_t i = 0; i < set->count; i++)
 		source_identity_ahead(set->sources[i], samples);
+}
+
+static int identify_all(const struct source_set *set, unsigned samples,
+			struct identity *out, struct error *e)
+{
+	source_set_ahead(set, samples);
 	for (uint32_t i = 0; i < set->count; i++) {
 		int err = source_identity(set->sources[i], samples, &out[i]);
 
@@ -283,4 +286,50 @@ int source_set_identify(const struct source_set *set, struct identity *out,
 				 source_path(set->sources[i]));
 	}
 	return 0;
+}
+
+int source_set_identify(const struct source_set *set, struct identity *out,
+			struct error *e)
+{
+	return identify_all(set, samples_of(set), out, e);
+}
+
+int source_set_identify_ends(const struct source_set *set, struct identity *out,
+			     struct error *e)
+{
+	return identify_all(set, 0, out, e);
+}
+
+void source_set_sample(const struct source_set *set, struct identity *out)
+{
+	unsigned samples = samples_of(set);
+
+	source_set_ahead(set, samples);
+	for (uint32_t i = 0; i < set->count; i++)
+		out[i].samples = source_samples(set->sources[i], samples);
+}
+
+static int check_file_unchanged(const struct source *file, struct error *e)
+{
+	int err = source_check_unchanged(file);
+
+	if (!err)
+		return 0;
+	errno = -err;
+	return err == -ESTALE ?
+	       error_set(e, ERROR_SYSTEM, ESTALE,
+			 "'%s' was written, renamed or given other permissions while it was "
+			 "indexed; index it again when it stays as it is", source_path(file)) :
+	       error_set(e, ERROR_SYSTEM, -err, "cannot examine '%s': %m; check the storage",
+			 source_path(file));
+}
+
+int source_set_check_unchanged(const struct source_set *set, struct error *e)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < set->count; i++)
+		for (uint32_t k = 0; !err && k < source_part_count(set->sources[i]); k++)
+			err = check_file_unchanged(source_part(set->sources[i], k), e);
+	return err;
 }

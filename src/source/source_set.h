@@ -46,8 +46,17 @@ int source_set_receive(struct source_set *set, const char *path, int fd,
 void source_set_make_room(size_t count);
 void source_set_close(struct source_set *set);
 
-/* `out` holds set->count identities. */
+/*
+ * `out` holds set->count identities. source_set_identify_ends reads no samples, which are
+ * up to 64 reads a file; source_set_sample reads these alone, and changes nothing else.
+ */
 int source_set_identify(const struct source_set *set, struct identity *out,
 			struct error *e);
+int source_set_identify_ends(const struct source_set *set, struct identity *out,
+			     struct error *e);
+void source_set_sample(const struct source_set *set, struct identity *out);
+
+/* 0, or the errno and the name of a file that source_check_unchanged does not pass. */
+int source_set_check_unchanged(const struct source_set *set, struct error *e);
 
 #endif

@@ -354,6 +354,35 @@ renamed_of_0_1() {
 	fits "$shared/r.tar" "an index of 0.1, renamed and then renewed"
 }
 
+# The bytes of e.tar, and its time, come into v.tar while that is read: the inode's time says so.
+written_meanwhile() {
+	local indexing
+	fresh
+	: >"$work/hold"
+	GRANARY_FAULTS="kind=late,path=v.tar,from=4,while=$work/hold" GRANARY_FAULTS_COUNTS=$work/counts \
+		timeout -k 5 60 "$abs_top_builddir/tests/bin/granary-faulty" index "$own/v.tar" \
+		>"$work/said" 2>&1 &
+	indexing=$!
+	started+=("$indexing")
+	check "written meanwhile: the indexer has begun to read" wait_until 30 is_held
+	dd if="$own/e.tar" of="$own/v.tar" conv=notrunc status=none
+	touch -r "$own/e.tar" "$own/v.tar"
+	rm "$work/hold"
+	wait "$indexing"
+	is $? 2 "written meanwhile: no index is made"
+	check "written meanwhile: why" grep -q "v.tar' was written, .* while it was indexed; index it again" \
+		"$work/said" || diag "$(cat "$work/said")"
+	is "$(find "$own" -name '*v.tar?*')" "" "written meanwhile: nothing is left"
+	index "$own/v.tar"
+	mount_ok "indexed again: mounted" -o index=require "$own/v.tar" "$mnt" || return
+	is "$(sort -u "$mnt/dog/1")" "bytes of a cat" "indexed again: what is there now is shown"
+	umount_ok "$mnt"
+}
+
+is_held() {
+	[ -s "$work/counts" ] && [ "$(od -A n -v -t u8 -j 8 -N 8 "$work/counts")" -gt 0 ]
+}
+
 # An index that fits no longer, another's, and a file that is none, stay as they are.
 not_renewed() {
 	fresh
@@ -408,4 +437,5 @@ renewed
 renamed_together
 renamed_of_0_1
 not_renewed
+written_meanwhile
 finish

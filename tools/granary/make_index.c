@@ -216,6 +216,8 @@ static int make_index_make(void *context)
 	int err = m->wish->checksums ? build_with_checksums(m, &image, &e) :
 				       build(m->request, m->wish, m->wish->checksums, &image, &e);
 
+	if (!err)
+		err = source_set_check_unchanged(m->wish->sources, &e);
 	if (!err && m->request->given[LETTER_ADOPT] && m->old)
 		*m->adopted = adopt_holds(m->wish, &image, m->old, m->old_path);
 	if (!err)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "place/index_place.h"
+#include "stats/stats.h"
 
 /* Not in any database: numbers are enough here. */
 enum { USER = 4201, GROUP = 4202, STRANGER = 4211 };
@@ -30,6 +31,25 @@ static void begin(const char *script)
 	assert_int_equal(source_set_open(paths, 1, false, &sources, NULL), 0);
 	assert_int_equal(index_wish_make(&config, &sources, &wish, NULL), 0);
 	spots = (struct opened_places){ .wish = &wish };
+}
+
+/* Without an index to compare, samples would be reads for nothing. */
+static void test_no_samples_without_index(void **state)
+{
+	uint64_t before = stats_get(COUNTER_source_reads);
+	struct index *index;
+	const char *found;
+
+	(void)state;
+	begin("truncate -s 1M d/a.tar");
+	assert_int_equal(index_find(&wish, &index, &found), -ENOENT);
+	assert_int_equal(stats_get(COUNTER_source_reads) - before, 2);
+	assert_int_equal(wish.identities[0].samples, 0);
+	index_wish_sample(&wish);
+	assert_int_equal(stats_get(COUNTER_source_reads) - before, 2 + 64);
+	assert_true(wish.identities[0].samples != 0);
+	index_wish_sample(&wish);
+	assert_int_equal(stats_get(COUNTER_source_reads) - before, 2 + 64);
 }
 
 static int clean(void **state)
@@ -158,6 +178,7 @@ static void test_root_does_not_act_as_a_stranger(void **state)
 #define TEST(name) cmocka_unit_test_teardown(name, clean)
 
 static const struct CMUnitTest places[] = {
+	TEST(test_no_samples_without_index),
 	TEST(test_beside_the_file_that_was_opened),
 	TEST(test_a_directory_that_was_swapped_before),
 	TEST(test_a_directory_that_was_swapped_after),
