@@ -2,6 +2,8 @@
 #include "format/format.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,6 +116,17 @@ int format_unreadable(const char *label, int err, struct error *e)
 			 label);
 }
 
+int format_refuse(const struct scan *scan, struct error *e, const char *format, ...)
+{
+	char what[1536];
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(what, sizeof(what), format, values);
+	va_end(values);
+	return error_set(e, ERROR_DATASET, EBADMSG, "'%s' %s", scan->label, what);
+}
+
 static int find_by_end(const struct source *source, uint64_t base, uint64_t length,
 		       const struct format **out)
 {
@@ -149,7 +162,7 @@ int format_of_window(const struct source *source, uint64_t base, uint64_t length
 	err = find_by_end(source, base, length, out);
 	if (err || *out)
 		return err ? format_unreadable(label, err, e) : 0;
-	return format_refuse(source, base, length, label, head, n, e);
+	return format_unrecognised(source, base, length, label, head, n, e);
 }
 
 int format_is_blank_tar(const struct source *source, uint64_t base, uint64_t length)

@@ -132,6 +132,10 @@ int format_scan(const struct format *format, struct scan *scan, struct error *e)
 int format_no_memory(const char *label, struct error *e);
 int format_unreadable(const char *label, int err, struct error *e);
 
+/* "'x' WHAT", of the dataset. -EBADMSG. */
+int format_refuse(const struct scan *scan, struct error *e, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* The most likely format of a head, or NULL. */
 const struct format *format_probe(const unsigned char *head, size_t n);
 

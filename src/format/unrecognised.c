@@ -167,7 +167,7 @@ static int refuse_zero_head(const struct source *source, uint64_t base,
 			 label, (unsigned long long)zeros);
 }
 
-int format_refuse(const struct source *source, uint64_t base, uint64_t length,
+int format_unrecognised(const struct source *source, uint64_t base, uint64_t length,
 		  const char *label, unsigned char *head, size_t n, struct error *e)
 {
 	const struct signature *found = signature_find(head, n);

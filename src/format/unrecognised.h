@@ -16,7 +16,7 @@
  * another errno where it cannot be read. `head` is its first n bytes, in a buffer of
  * FORMAT_HEAD_BYTES that is used for more. Any thread may call.
  */
-int format_refuse(const struct source *source, uint64_t base, uint64_t length,
+int format_unrecognised(const struct source *source, uint64_t base, uint64_t length,
 		  const char *label, unsigned char *head, size_t n, struct error *e);
 
 #endif

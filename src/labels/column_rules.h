@@ -15,6 +15,7 @@
 struct label_column_facts {
 	const char *name;
 	bool can_label; /* its type is one of labels */
+	bool integers;	/* its type is one of classes' numbers */
 	bool classes;	/* the file notes that it holds the numbers of classes */
 	bool unfit;	/* it was looked at, and holds what no label is */
 };

@@ -8,6 +8,9 @@
 #include <zlib.h>
 
 #include "codec/codec.h"
+#include "told.h"
+
+enum { PREFIX = 777 };
 
 static const char *format_name = "arrow";
 
@@ -184,6 +187,72 @@ void assert_refused(const struct run *run, const char *word)
 	assert_int_equal(run->e.status, ERROR_DATASET);
 	assert_non_null(strstr(run->e.text, run->scan.label));
 	assert_non_null(strstr(run->e.text, word));
+}
+
+/* ---- Tables ---- */
+
+static void assert_as_expected(const char *path, uint64_t base, const char *name)
+{
+	char *want = expected_of(name), *got;
+	struct run run;
+
+	run_window(&run, path, base, NULL);
+	assert_string_equal(run.e.text, "");
+	assert_int_equal(run.err, 0);
+	got = run_listing(&run);
+	assert_same_text(name, got, want);
+	assert_true(run.position > 0 && run.position <= run.scan.length);
+	if (format_by_name(format_name)->in_order)
+		assert_int_equal(run.position, run.scan.length);
+	run_end(&run);
+	free(got);
+	free(want);
+}
+
+void rows_as_written(const char *name)
+{
+	take_fixture(name);
+	assert_as_expected(name, 0, name);
+}
+
+void rows_behind_others(const char *name)
+{
+	size_t n;
+	char *bytes = fixture(name, &n), *moved = calloc(1, n + PREFIX);
+
+	assert_non_null(moved);
+	memcpy(moved + PREFIX, bytes, n);
+	unit_write(name, moved, n + PREFIX);
+	assert_as_expected(name, PREFIX, name);
+	free(bytes);
+	free(moved);
+}
+
+void rows_told(const struct row_told *row)
+{
+	struct run run;
+	char *lines;
+
+	take_fixture(row->file);
+	run_window(&run, row->file, 0, row->labels);
+	assert_string_equal(run.e.text, "");
+	assert_string_equal(run.scan.detail, row->detail);
+	lines = told(&run.findings);
+	if (*row->said ? !strstr(lines, row->said) : *lines)
+		print_message("# told: %s\n", lines);
+	assert_true(*row->said ? strstr(lines, row->said) != NULL : !*lines);
+	free(lines);
+	run_end(&run);
+}
+
+void rows_refused(const struct row_refused *row)
+{
+	struct run run;
+
+	take_fixture(row->file);
+	run_window(&run, row->file, 0, row->labels);
+	assert_refused(&run, row->word);
+	run_end(&run);
 }
 
 #endif

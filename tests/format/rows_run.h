@@ -26,6 +26,25 @@ void assert_same_text(const char *name, const char *got, const char *want);
 /* -EBADMSG, of the dataset, in a sentence that names the file and has this word. */
 void assert_refused(const struct run *run, const char *word);
 
+/*
+ * The fixture is listed as expected, read to its end: from its first byte on, and behind
+ * other bytes of the source.
+ */
+void rows_as_written(const char *name);
+void rows_behind_others(const char *name);
+
+/* A fixture's description, and what its scan says: all is "", or one part of it. */
+struct row_told {
+	const char *file, *labels, *detail, *said;
+};
+void rows_told(const struct row_told *row);
+
+/* A part of the sentence that refuses a fixture. */
+struct row_refused {
+	const char *file, *labels, *word;
+};
+void rows_refused(const struct row_refused *row);
+
 /* A fixture's bytes; the caller frees them. */
 char *fixture(const char *name, size_t *size);
 

@@ -8,8 +8,6 @@
 
 #include "format/row_names.h"
 
-enum { PREFIX = 777 };
-
 /* Every file of expected.tsv. */
 static void for_each(void (*check)(const char *name), unsigned at_least)
 {
@@ -25,54 +23,16 @@ static void for_each(void (*check)(const char *name), unsigned at_least)
 	assert_true(count >= at_least);
 }
 
-static void assert_as_expected(const char *path, uint64_t base, const char *name)
-{
-	char *want = expected_of(name), *got;
-	struct run run;
-
-	run_window(&run, path, base, NULL);
-	if (run.err)
-		print_message("# %s\n", run.e.text);
-	assert_int_equal(run.err, 0);
-	got = run_listing(&run);
-	assert_same_text(name, got, want);
-	assert_true(run.position > 0 && run.position <= run.scan.length);
-	assert_true(run.passed > 0);
-	run_end(&run);
-	free(got);
-	free(want);
-}
-
-static void compare(const char *name)
-{
-	take_fixture(name);
-	assert_as_expected(name, 0, name);
-}
-
 static void test_as_written(void **state)
 {
 	(void)state;
-	for_each(compare, 18);
-}
-
-/* The same where the window begins at an odd byte of the source. */
-static void compare_moved(const char *name)
-{
-	size_t n;
-	char *bytes = fixture(name, &n), *moved = calloc(1, n + PREFIX);
-
-	assert_non_null(moved);
-	memcpy(moved + PREFIX, bytes, n);
-	unit_write(name, moved, n + PREFIX);
-	assert_as_expected(name, PREFIX, name);
-	free(bytes);
-	free(moved);
+	for_each(rows_as_written, 18);
 }
 
 static void test_window(void **state)
 {
 	(void)state;
-	for_each(compare_moved, 18);
+	for_each(rows_behind_others, 18);
 }
 
 static void probe(const char *name)
@@ -289,7 +249,7 @@ static const struct {
 	const char *file, *says[2];
 } files_choices[] = {
 	{ "two-labels.arrow", { "from the column 'label'", "'y' could be" } },
-	{ "two-classes.arrow", { "may have classes in 'scene'", "none is taken" } },
+	{ "two-classes.arrow", { "may have classes in the column 'scene'", "none is taken" } },
 	{ "class-and-more.arrow", { "column 'fine_label'", "'coarse_label' could" } },
 	{ "datumaro.arrow", { "'annotations', 'attributes' are not shown beside "
 			      "'media.image'", "2 of 5 rows hold no bytes" } },

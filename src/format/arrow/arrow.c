@@ -6,6 +6,7 @@
  * Arrow. Buffers are not copied: a sample is where its bytes lie in the file.
  */
 #include "build/findings.h"
+#include "base/cleanup.h"
 #include "base/text.h"
 #include "format/format.h"
 
@@ -17,8 +18,8 @@
 
 #include "format/arrow/batch_rows.h"
 #include "format/arrow/label_column.h"
+#include "format/row_labels.h"
 #include "format/row_names.h"
-#include "labels/column_rules.h"
 #include "names/column_titles.h"
 #include "names/label_words.h"
 #include "names/split_words.h"
@@ -48,28 +49,11 @@ static int arrow_refuse_labels(struct arrow_file *file, const char *name)
 
 	arrow_schema_list(&file->schema, list, sizeof(list));
 	if (!column)
-		return arrow_refuse(file, "has no column '%.100s' for the labels; its "
-					  "columns are: %s; name one of them with "
-					  "labels=NAME",
-				    name, list);
+		return row_labels_refuse_name(file->scan, file->e, "column", list);
 	arrow_type_name(column, type, sizeof(type));
 	return arrow_refuse(file, "has no labels in its column '%.100s', which is %s: they "
 				  "are " ARE_LABELS "; its columns are: %s",
 			    name, type, list);
-}
-
-static void report_choice(const struct arrow_file *file, const char *taken,
-			  const char *other)
-{
-	if (taken)
-		findings_add(file->scan->findings, FINDING_CHOSEN,
-			     "the labels are taken from the column '%.60s'; '%.60s' "
-			     "could be meant, too: labels=%.60s takes it", taken, other,
-			     other);
-	else
-		findings_add(file->scan->findings, FINDING_CHOSEN,
-			     "it may have classes in '%.60s', and perhaps in other columns: "
-			     "none is taken; labels=%.60s takes it", other, other);
 }
 
 /* Is there a column that is called as labels are, and holds none? Then that is said. */
@@ -115,58 +99,43 @@ static int inspect_labels(struct arrow_file *file, const struct arrow_column *co
 	return fits < 0 ? fits : 0;
 }
 
-static int choose_best(struct arrow_file *file, struct label_column_facts *facts,
-		       size_t n, struct arrow_choice *choice)
+static int inspect_column(void *context, size_t column, bool *unfit)
 {
-	const struct arrow_column *columns = file->schema.columns.items;
-	struct label_column_choice best;
-	int err = 0;
+	struct arrow_file *file = context;
 
-	for (;;) {
-		best = label_column_choose(facts, n);
-		if (best.taken >= 0 && !facts[best.taken].classes)
-			err = inspect_labels(file, &columns[best.taken],
-					     &facts[best.taken].unfit);
-		if (err || best.taken < 0 || !facts[best.taken].unfit)
-			break;
-	}
-	if (err)
-		return err;
-	if (best.other >= 0)
-		report_choice(file, best.taken >= 0 ? columns[best.taken].name : NULL,
-			      columns[best.other].name);
-	if (best.taken >= 0)
-		choice->labels = &columns[best.taken];
-	else
-		report_no_images(file);
-	return 0;
+	return inspect_labels(file, &file->schema.columns.items[column], unfit);
 }
 
 static int guess_labels(struct arrow_file *file, struct arrow_choice *choice)
 {
 	const struct arrow_schema *schema = &file->schema;
-	struct row_class_columns classes = { .count = 0 };
+	const struct arrow_column *columns = schema->columns.items;
 	size_t n = schema->columns.count;
-	struct label_column_facts *facts = calloc(n + 1, sizeof(*facts));
+	CLEANUP(cleanup_free) struct label_column_facts *facts = calloc(n + 1, sizeof(*facts));
+	struct label_column_choice best;
 	int err;
 
 	if (!facts)
 		return arrow_no_memory(file);
-	if (schema->metadata)
-		row_class_columns(schema->metadata, schema->metadata_size, &classes);
-	for (size_t i = 0; i < n; i++) {
-		const struct arrow_column *column = &schema->columns.items[i];
-
-		facts[i].name = column->name;
-		facts[i].can_label = arrow_column_can_label(column);
-		for (unsigned k = 0; k < classes.count && k < 2; k++)
-			facts[i].classes |= column->self.type == ARROW_INT &&
-					    !column->self.dictionary &&
-					    strcmp(classes.names[k], column->name) == 0;
-	}
-	err = choose_best(file, facts, n, choice);
-	free(facts);
-	return err;
+	for (size_t i = 0; i < n; i++)
+		facts[i] = (struct label_column_facts){
+			.name = columns[i].name,
+			.can_label = arrow_column_can_label(&columns[i]),
+			.integers = columns[i].self.type == ARROW_INT &&
+				    !columns[i].self.dictionary,
+		};
+	row_labels_note_classes(schema->metadata, schema->metadata_size, facts, n);
+	err = row_labels_choose(facts, n, inspect_column, file, &best);
+	if (err)
+		return err;
+	choice->labels = best.taken >= 0 ? &columns[best.taken] : NULL;
+	if (best.other >= 0)
+		row_labels_report(file->scan, "column",
+				  choice->labels ? choice->labels->name : NULL,
+				  columns[best.other].name);
+	if (!choice->labels)
+		report_no_images(file);
+	return 0;
 }
 
 static int choose_labels(struct arrow_file *file, struct arrow_choice *choice)

@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -57,33 +55,6 @@ int arrow_refuse_read(struct arrow_file *file, int err)
 		return arrow_no_memory(file);
 	return arrow_refuse(file, "is damaged: it refers to bytes behind its end; copy it "
 				  "again, or write it again");
-}
-
-int arrow_refuse(struct arrow_file *file, const char *format, ...)
-{
-	char what[1536];
-	va_list values;
-
-	va_start(values, format);
-	vsnprintf(what, sizeof(what), format, values);
-	va_end(values);
-	return error_set(file->e, ERROR_DATASET, EBADMSG, "'%s' %s", file->scan->label,
-			 what);
-}
-
-int arrow_refuse_batch(struct arrow_file *file, const struct arrow_batch *batch,
-		       const char *format, ...)
-{
-	char what[512];
-	va_list values;
-
-	va_start(values, format);
-	vsnprintf(what, sizeof(what), format, values);
-	va_end(values);
-	return arrow_refuse(file,
-			    "is damaged: record batch %" PRIu64 " (at byte %" PRIu64
-			    ") %s; copy the file again, or write it again",
-			    batch->number, file->scan->base + batch->at, what);
 }
 
 /* Messages */

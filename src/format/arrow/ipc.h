@@ -12,6 +12,7 @@
 #ifndef GRANARY_FORMAT_ARROW_IPC_H
 #define GRANARY_FORMAT_ARROW_IPC_H
 
+#include <inttypes.h>
 #include "format/leap_reader.h"
 #include "format/arrow/schema.h"
 #include "format/format.h"
@@ -75,12 +76,14 @@ int arrow_file_visit_dictionaries(struct arrow_file *file);
 int arrow_file_next(struct arrow_file *file, struct arrow_batch *batch);
 
 /* "'x.arrow' WHAT". -EBADMSG. */
-int arrow_refuse(struct arrow_file *file, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+#define arrow_refuse(file, ...) format_refuse((file)->scan, (file)->e, __VA_ARGS__)
 
 /* "'x.arrow': record batch 7 (at byte 123) WHAT; copy the file again, or write it again" */
-int arrow_refuse_batch(struct arrow_file *file, const struct arrow_batch *batch,
-		       const char *format, ...) __attribute__((format(printf, 3, 4)));
+#define arrow_refuse_batch(file, batch, format, ...)                                       \
+	arrow_refuse(file,                                                                 \
+		     "is damaged: record batch %" PRIu64 " (at byte %" PRIu64 ") " format  \
+		     "; copy the file again, or write it again", (batch)->number,          \
+		     (file)->scan->base + (batch)->at, ##__VA_ARGS__)
 
 /* The sentence for an error of leap_reader_read: storage, or a place outside the file. */
 int arrow_refuse_read(struct arrow_file *file, int err);

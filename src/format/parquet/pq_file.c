@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,28 +42,6 @@ enum { CONVERTED_UTF8 = 0, CONVERTED_UINT_8 = 11, CONVERTED_UINT_64 = 14, LOGICA
 int pq_no_memory(struct pq_file *file)
 {
 	return format_no_memory(file->scan->label, file->e);
-}
-
-int pq_refuse(struct pq_file *file, const char *format, ...)
-{
-	char what[1536];
-	va_list values;
-
-	va_start(values, format);
-	vsnprintf(what, sizeof(what), format, values);
-	va_end(values);
-	return error_set(file->e, ERROR_DATASET, EBADMSG, "'%s' %s", file->scan->label, what);
-}
-
-int pq_refuse_damaged(struct pq_file *file, const char *format, ...)
-{
-	char what[512];
-	va_list values;
-
-	va_start(values, format);
-	vsnprintf(what, sizeof(what), format, values);
-	va_end(values);
-	return pq_refuse(file, "is damaged: %s; copy it again, or write it again", what);
 }
 
 int pq_refuse_read(struct pq_file *file, int err)

@@ -88,12 +88,12 @@ const char *pq_codec_name(enum pq_codec codec);
 void pq_file_list(const struct pq_file *file, char *text, size_t room);
 
 /* "'x' WHAT". -EBADMSG. */
-int pq_refuse(struct pq_file *file, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+#define pq_refuse(file, ...) format_refuse((file)->scan, (file)->e, __VA_ARGS__)
 
 /* "'x' is damaged: WHAT; copy it again, or write it again". -EBADMSG. */
-int pq_refuse_damaged(struct pq_file *file, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+#define pq_refuse_damaged(file, format, ...)                                               \
+	pq_refuse(file, "is damaged: " format "; copy it again, or write it again",        \
+		  ##__VA_ARGS__)
 
 /* The sentence for an error of the reader. */
 int pq_refuse_read(struct pq_file *file, int err);

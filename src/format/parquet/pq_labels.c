@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/ieee.h"
 #include "build/findings.h"
-#include "labels/column_rules.h"
+#include "format/row_labels.h"
 #include "labels/label_text.h"
 #include "names/label_words.h"
 
@@ -89,11 +90,10 @@ static int refuse_labels(struct pq_file *file, const char *name)
 	char list[LIST_BYTES];
 
 	pq_file_list(file, list, sizeof(list));
-	return pq_refuse(file, pq_file_find(file, name) ?
-			 "has no labels in its column '%.100s': they are " ARE_LABELS "; its columns "
-			 "are: %s" :
-			 "has no column '%.100s' for the labels; its columns are: %s; name one of them "
-			 "with labels=NAME", name, list);
+	if (!pq_file_find(file, name))
+		return row_labels_refuse_name(file->scan, file->e, "column", list);
+	return pq_refuse(file, "has no labels in its column '%.100s': they are " ARE_LABELS "; its "
+			       "columns are: %s", name, list);
 }
 
 /* Are all values labels? Leaves why not. */
@@ -135,65 +135,42 @@ static int inspect_labels(struct pq_file *file, const struct pq_column *column, 
 	return err;
 }
 
-static void report_choice(const struct pq_file *file, const char *taken, const char *other)
+static int inspect_column(void *context, size_t column, bool *unfit)
 {
-	if (taken)
-		findings_add(file->scan->findings, FINDING_CHOSEN,
-			     "the labels are taken from the column '%.60s'; '%.60s' could be meant, "
-			     "too: labels=%.60s takes it", taken, other, other);
-	else
-		findings_add(file->scan->findings, FINDING_CHOSEN,
-			     "it may have classes in '%.60s', and perhaps in other columns: none is "
-			     "taken; labels=%.60s takes it", other, other);
+	struct pq_file *file = context;
+
+	return inspect_labels(file, &file->columns.items[column], unfit);
 }
 
-static int choose_by_rules(struct pq_file *file, struct label_column_facts *facts,
-			   const struct pq_column **out)
+static void describe_column(const struct pq_column *column, struct label_column_facts *out)
 {
-	const struct pq_column *columns = file->columns.items;
-	struct label_column_choice best;
-	int err = 0;
-
-	do {
-		best = label_column_choose(facts, file->columns.count);
-		if (best.taken >= 0 && !facts[best.taken].classes)
-			err = inspect_labels(file, &columns[best.taken], &facts[best.taken].unfit);
-	} while (!err && best.taken >= 0 && facts[best.taken].unfit);
-	if (err)
-		return err;
-	if (best.other >= 0)
-		report_choice(file, best.taken >= 0 ? columns[best.taken].name : NULL,
-			      columns[best.other].name);
-	if (best.taken >= 0)
-		*out = &columns[best.taken];
-	return 0;
+	out->name = column->name;
+	out->can_label = pq_column_can_label(column) && !is_path(column);
+	out->integers = (column->type == PQ_INT32 || column->type == PQ_INT64) &&
+			column->repetition == 0;
 }
 
 static int guess_labels(struct pq_file *file, const struct pq_column **out)
 {
-	struct row_class_columns classes = { .count = 0 };
+	const struct pq_column *columns = file->columns.items;
 	size_t n = file->columns.count;
-	struct label_column_facts *facts = calloc(n + 1, sizeof(*facts));
+	CLEANUP(cleanup_free) struct label_column_facts *facts = calloc(n + 1, sizeof(*facts));
+	struct label_column_choice best;
 	int err;
 
 	if (!facts)
 		return pq_no_memory(file);
-	if (file->notes)
-		row_class_columns(file->notes, file->notes_size, &classes);
-	for (size_t i = 0; i < n; i++) {
-		const struct pq_column *column = &file->columns.items[i];
-
-		facts[i].name = column->name;
-		facts[i].can_label = pq_column_can_label(column) && !is_path(column);
-		for (unsigned k = 0; k < classes.count && k < 2; k++)
-			facts[i].classes |= (column->type == PQ_INT32 ||
-					     column->type == PQ_INT64) &&
-					    column->repetition == 0 &&
-					    strcmp(classes.names[k], column->name) == 0;
-	}
-	err = choose_by_rules(file, facts, out);
-	free(facts);
-	return err;
+	for (size_t i = 0; i < n; i++)
+		describe_column(&columns[i], &facts[i]);
+	row_labels_note_classes(file->notes, file->notes_size, facts, n);
+	err = row_labels_choose(facts, n, inspect_column, file, &best);
+	if (err)
+		return err;
+	*out = best.taken >= 0 ? &columns[best.taken] : NULL;
+	if (best.other >= 0)
+		row_labels_report(file->scan, "column", *out ? (*out)->name : NULL,
+				  columns[best.other].name);
+	return 0;
 }
 
 static void report_splits(const struct pq_file *file, const struct pq_column *labels)

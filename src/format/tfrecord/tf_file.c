@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/bytes.h"
@@ -18,17 +16,6 @@ enum { BLOCK_BYTES = 256 * 1024 };
 int tf_no_memory(struct tf_file *file)
 {
 	return format_no_memory(file->scan->label, file->e);
-}
-
-int tf_refuse(struct tf_file *file, const char *format, ...)
-{
-	char what[1536];
-	va_list values;
-
-	va_start(values, format);
-	vsnprintf(what, sizeof(what), format, values);
-	va_end(values);
-	return error_set(file->e, ERROR_DATASET, EBADMSG, "'%s' %s", file->scan->label, what);
 }
 
 int tf_refuse_record(struct tf_file *file, const struct tf_record *record, const char *what)

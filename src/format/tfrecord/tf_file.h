@@ -55,8 +55,7 @@ void tf_file_advance(struct tf_file *file, const struct tf_record *record);
 int tf_file_probe(const unsigned char *head, size_t n);
 
 /* "'x' WHAT". -EBADMSG. */
-int tf_refuse(struct tf_file *file, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+#define tf_refuse(file, ...) format_refuse((file)->scan, (file)->e, __VA_ARGS__)
 
 /* "'x' is damaged: TFRecord 7 (at byte 123) WHAT; copy the file again". -EBADMSG. */
 int tf_refuse_record(struct tf_file *file, const struct tf_record *record, const char *what);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "build/findings.h"
-#include "labels/column_rules.h"
+#include "format/row_labels.h"
 #include "names/label_words.h"
 
 enum { LIST_BYTES = 900 };
@@ -91,8 +91,7 @@ static int refuse_labels(struct tf_file *file, const struct tf_columns *columns,
 
 	tf_columns_list(columns, list, sizeof(list));
 	if (!column)
-		return tf_refuse(file, "has no feature '%.100s' for the labels; its features are: "
-				       "%s; name one of them with labels=NAME", name, list);
+		return row_labels_refuse_name(file->scan, file->e, "feature", list);
 	return tf_refuse(file, "has no labels in its feature '%.100s': they are " ARE_LABELS "; its "
 			       "features are: %s", name, list);
 }
@@ -189,21 +188,6 @@ static bool is_beside(const struct tf_column *a, const struct tf_column *b)
 	       strncmp(a->key, b->key, n) == 0;
 }
 
-static void report_choice(const struct tf_file *file, const struct tf_column *taken,
-			  const struct tf_column *other)
-{
-	if (taken && is_beside(taken, other))
-		return;
-	if (taken)
-		findings_add(file->scan->findings, FINDING_CHOSEN,
-			     "the labels are taken from '%.60s'; '%.60s' could be meant, too: "
-			     "labels=%.60s takes it", taken->key, other->key, other->key);
-	else
-		findings_add(file->scan->findings, FINDING_CHOSEN,
-			     "it may have classes in '%.60s': none is taken; labels=%.60s takes "
-			     "it", other->key, other->key);
-}
-
 /* Of features under no usual name: "class/id", "class_text". */
 static void report_possible(const struct tf_file *file, const struct tf_columns *columns,
 			    const struct label_column_facts *facts)
@@ -213,35 +197,43 @@ static void report_possible(const struct tf_file *file, const struct tf_columns 
 
 		if (facts[i].can_label && !facts[i].unfit &&
 		    name_hints_label(column->key)) {
-			report_choice(file, NULL, column);
+			row_labels_report(file->scan, "feature", NULL, column->key);
 			return;
 		}
 	}
 }
 
+struct column_inspection {
+	struct tf_file *file;
+	const struct tf_columns *columns;
+};
+
+static int inspect_column(void *context, size_t column, bool *unfit)
+{
+	struct column_inspection *inspection = context;
+
+	return inspect_labels(inspection->file, &inspection->columns->items.items[column], unfit);
+}
+
 static int choose_by_rules(struct tf_file *file, const struct tf_columns *columns,
 			   struct label_column_facts *facts, const struct tf_column **out)
 {
-	const struct tf_column *items = columns->items.items;
+	struct column_inspection inspection = { file, columns };
+	const struct tf_column *items = columns->items.items, *other;
 	struct label_column_choice best;
-	int err = 0;
+	int err = row_labels_choose(facts, columns->items.count, inspect_column, &inspection,
+				    &best);
 
-	do {
-		best = label_column_choose(facts, columns->items.count);
-		if (best.taken >= 0)
-			err = inspect_labels(file, &items[best.taken], &facts[best.taken].unfit);
-	} while (!err && best.taken >= 0 && facts[best.taken].unfit);
 	if (err)
 		return err;
-	if (best.other >= 0)
-		report_choice(file, best.taken >= 0 ? &items[best.taken] : NULL,
-			      &items[best.other]);
-	else if (best.taken < 0)
+	*out = best.taken >= 0 ? &items[best.taken] : NULL;
+	other = best.other >= 0 ? &items[best.other] : NULL;
+	if (other && (!*out || !is_beside(*out, other)))
+		row_labels_report(file->scan, "feature", *out ? (*out)->key : NULL, other->key);
+	else if (!other && !*out)
 		report_possible(file, columns, facts);
-	if (best.taken >= 0) {
-		*out = &items[best.taken];
+	if (*out)
 		take_names(file, columns, out);
-	}
 	return 0;
 }
 
