@@ -85,6 +85,16 @@ is "$(listing label-boxes.rec labels=0)" "2 2/1.jpg 3 3/2.jpg 4 4/0.jpg" \
 	"labels=0 takes the first of several labels"
 is "$(listing parts.rec view=tree | cut -d' ' -f1-3)" "images images/0.jpg images/1.jpg" \
 	"view=tree shows no classes"
+is "$(listing train.rec names=train.lst)" "train train/cat train/cat/pet_0.jpg \
+train/cat/pet_3.jpg train/cat/pet_6.jpg train/dog train/dog/pet_1.jpg train/dog/pet_4.jpg \
+train/dog/pet_7.jpg train/owl train/owl/pet_2.jpg train/owl/pet_5.jpg" \
+	"names= takes names and classes from .lst"
+is "$(listing '{train,val}.rec' names=train.lst:val.lst | tr ' ' '\n' | grep -c jpg)" 12 \
+	"a .lst for each split"
+sed '4s/1.000000/2.000000/' train.lst >other-train.lst
+says "says of row 3 of '/train', 'dog/pet_7.jpg', that its label is 2" -o names=other-train.lst train.rec
+sed 4d train.lst >short-train.lst
+says "has 7 names for '/train'" -o names=short-train.lst train.rec
 head -c -3 train.rec >cut.rec
 says "is truncated: RecordIO's record 7" cut.rec
 gzip -c parts.rec >parts.rec.gz
