@@ -319,6 +319,33 @@ static bool is_label_first(const struct maps_table *t)
 	return found && found + 1 >= rows;
 }
 
+/*
+ * Are all rows a number, a label and a path, with tabs between them, as MXNet's im2rec.py
+ * writes its .lst?
+ */
+static bool is_numbered_list(const struct maps_table *t)
+{
+	struct maps_table all = fork_table(t);
+	size_t rows = 0, found = 0;
+	struct error ignored;
+
+	while (t->delimiter == '\t' && found == rows && next_row(&all, &ignored) == 1) {
+		struct map_value number, label, name;
+		int64_t value;
+
+		rows++;
+		if (all.fields.count != 3)
+			continue;
+		number = field_value(&all, 0);
+		label = field_value(&all, 1);
+		name = field_value(&all, 2);
+		found += map_parse_number(number.text, number.size, &value) &&
+			 map_parse_number(label.text, label.size, &value) && is_path(&name);
+	}
+	maps_table_free_table(&all);
+	return found && found == rows;
+}
+
 /* The delimiter of the first row: a tab, a comma, a semicolon, a bar, or blanks. */
 static char delimiter_of(const struct maps_table *t)
 {
@@ -376,8 +403,15 @@ static int begin_table(struct maps_table *t, struct error *e)
 {
 	struct maps_table start = fork_table(t);
 	bool label_first = is_label_first(&start);
-	int more = next_row(t, e);
+	int more;
 
+	if (is_numbered_list(&start)) {
+		t->columns.key = 2;
+		t->columns.value = 1;
+		t->least = 3;
+		return 1;
+	}
+	more = next_row(t, e);
 	if (more != 1)
 		return more;
 	more = choose_columns(t, e);

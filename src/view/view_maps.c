@@ -41,6 +41,33 @@ static const char *last_two(const char *path)
 	return at;
 }
 
+/* Has the path a directory that is called as a split? */
+static bool has_split(const char *path)
+{
+	const char *slash;
+
+	for (; (slash = strchr(path, '/')); path = slash + 1)
+		if (split_is_word(path, (size_t)(slash - path)))
+			return true;
+	return false;
+}
+
+/*
+ * The rest of a key behind the split; of one that has no directory of any split all that
+ * counts, where the map's own name says the split: "cat/1.jpg" in train.lst. NULL: the key is
+ * of another split.
+ */
+static const char *rest_of(const struct name_map_item *item, const struct view_map *from,
+			   const char *split)
+{
+	const char *rest = path_after_split(item->key, split);
+	char said[SPLIT_BYTES];
+
+	if (rest || has_split(item->key) || !split_of_path(from->path, said))
+		return rest;
+	return split_is_same(said, strlen(said), split, strlen(split)) ? last_two(item->key) : NULL;
+}
+
 static int view_maps_add_key(struct view *view, struct array *array, size_t map,
 			     size_t i)
 {
@@ -48,8 +75,7 @@ static int view_maps_add_key(struct view *view, struct array *array, size_t map,
 	struct map_key key = { .item = name_map_get(from->map, i), .map_path = from->path };
 
 	key.rest = *array->split ?
-		path_after_split(key.item->key, filename_of(array->split)) :
-				   last_two(key.item->key);
+		rest_of(key.item, from, filename_of(array->split)) : last_two(key.item->key);
 	if (!key.rest)
 		return 0;
 	view->map_used[map] = true;

@@ -49,12 +49,29 @@ static unsigned char *decode_chunk(const struct run *run, uint32_t number, uint6
 	return plain;
 }
 
+/* Bytes of a coded volume, from the chunks that hold them. */
+static void read_chunks(const struct run *run, const struct sample_bytes *from,
+			unsigned char *out)
+{
+	uint64_t start, size, done = 0;
+
+	while (done < from->length) {
+		uint64_t at = from->offset + done;
+		unsigned char *chunk = decode_chunk(run, from->volume, at, &start, &size);
+		uint64_t n = start + size - at;
+
+		if (n > from->length - done)
+			n = from->length - done;
+		memcpy(out + done, chunk + (at - start), (size_t)n);
+		free(chunk);
+		done += n;
+	}
+}
+
 static void read_bytes(const struct run *run, const struct sample_bytes *from,
 		       unsigned char *out)
 {
 	const struct volume_desc *volume;
-	uint64_t start, size;
-	unsigned char *chunk;
 
 	if (from->length == 0)
 		return;
@@ -73,10 +90,7 @@ static void read_bytes(const struct run *run, const struct sample_bytes *from,
 		return;
 	}
 	assert_int_equal(volume->kind, VOLUME_CODED);
-	chunk = decode_chunk(run, from->volume, from->offset, &start, &size);
-	assert_true(from->offset - start + from->length <= size);
-	memcpy(out, chunk + (from->offset - start), (size_t)from->length);
-	free(chunk);
+	read_chunks(run, from, out);
 }
 
 static unsigned long sum_of(const struct run *run, const struct sample *sample)

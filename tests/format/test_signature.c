@@ -52,7 +52,6 @@ static const struct seen samples[] = {
 	SAMPLE(0, "CDF\002\0\0\0\0", "a classic netCDF file", "nccopy -k nc4 'sample' new.nc"),
 	SAMPLE(0, "\223NUMPY\1", "a NumPy array", "numpy.load"),
 	SAMPLE(16, "\276\357\300\336\0\0\0\1", "a big-endian LMDB", "Python's lmdb"),
-	SAMPLE(0, "\012\043\327\316\040\0\0\0", "a RecordIO file", "mxnet.recordio"),
 	SAMPLE(0, "\203\257\160\321\015\210\112\077\0\0", "an ArrayRecord or Riegeli file",
 	       "array_record"),
 	SAMPLE(0, "\20\0\0\0\0\0\0\0{\"w\":{\"dtype\":\"F32\"", "a safetensors file",

@@ -21,6 +21,7 @@ static const struct fixture maps[] = {
 	     "a.jpg=#3\nb.jpg=#-4\n"),
 	CASE("a.jpg\t3\nb c.jpg\t4\n", "a.jpg=#3\nb c.jpg=#4\n"),
 	CASE("a.jpg;3\n", "a.jpg=#3\n"),
+	CASE("7\t3.000000\tcat/a.jpg\n0\t4.000000\tb c.jpg\n", "cat/a.jpg=#3\nb c.jpg=#4\n"),
 	CASE("val/a.jpg 3\nval/b c.jpg  4 \n", "val/a.jpg=#3\nval/b c.jpg=#4\n"),
 	CASE("\"a,b.jpg\",\"say \"\"cat\"\"\"\n\"two\nlines\",dog\n",
 	     "a,b.jpg=say \"cat\"\ntwo\nlines=dog\n"),
