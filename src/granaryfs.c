@@ -565,7 +565,9 @@ static int granaryfs_run(struct granaryfs_arguments *a, struct error *e)
 	struct session *session = NULL;
 	int status;
 
-	if (prepare(a, e) < 0 ||
+	/* the trace may lie in the directory that becomes the mount point */
+	if (prepare(a, e) < 0 || user_trace(rights_of_another(a), a->mount.trace, a->opened,
+					    a->mountpoint, e) < 0 ||
 	    session_new(a->opened, &a->mount, rights_of_option(a), &session, e) < 0)
 		status = (int)e->status;
 	else

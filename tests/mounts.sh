@@ -165,7 +165,8 @@ daemon_pids() {
 	local pid parent all
 	all=" $(mount_processes "$1" | tr '\n' ' ')"
 	for pid in $all; do
-		is_server "$pid" || is_named "$pid" granaryfs-log && continue
+		is_server "$pid" || is_named "$pid" granaryfs-log || is_named "$pid" granaryfs-trace &&
+			continue
 		parent=$(parent_of "$pid") || continue
 		case $all in *" $parent "*) ;; *) echo "$pid" ;; esac
 	done

@@ -13,6 +13,7 @@
 #include "fuse/listing.h"
 #include "fuse/page_cache.h"
 #include "fuse/readonly.h"
+#include "fuse/request_events.h"
 #include "fuse/xattrs.h"
 #include "os/memory.h"
 #include "os/pages.h"
@@ -289,6 +290,7 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 	struct read_context context = { .demand = true };
 	struct served *s = served_of(req);
 	uint32_t node = node_of(s, ino);
+	uint64_t begin = request_event_begin();
 	char *buffer;
 	ssize_t n;
 
@@ -301,6 +303,7 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 	n = buffer ? dataset_read(s->dataset, node, buffer, size, (uint64_t)offset,
 				  &context) : -ENOMEM;
 	reply_read(req, buffer, n);
+	request_event_read(node, begin, size, (uint64_t)offset, n, &context);
 	prefetch_read_ends(s->prefetch, node, (uint64_t)offset, n > 0 ? (size_t)n : 0,
 			   fi->flags & O_DIRECT, &context);
 	page_cache_read_ends(s->push, node);

@@ -24,6 +24,7 @@
 #include "fuse/control.h"
 #include "fuse/cpus.h"
 #include "fuse/page_cache.h"
+#include "fuse/request_events.h"
 #include "fuse/spin.h"
 #include "os/bounded.h"
 #include "os/lock.h"
@@ -158,32 +159,13 @@ static void server_refuse(const struct server *server, unsigned slot)
 		log_debug("an error could not be sent: %s", strerror(errno));
 }
 
-static enum histogram histogram_of(uint32_t opcode)
-{
-	switch (opcode) {
-	case FUSE_LOOKUP:
-		return HISTOGRAM_request_lookup;
-	case FUSE_GETATTR:
-		return HISTOGRAM_request_getattr;
-	case FUSE_READ:
-		return HISTOGRAM_request_read;
-	case FUSE_READDIR:
-	case FUSE_READDIRPLUS:
-		return HISTOGRAM_request_readdir;
-	case FUSE_IOCTL:
-		return HISTOGRAM_request_ioctl;
-	default:
-		return HISTOGRAM_request_other;
-	}
-}
-
 /* Answers, and records how long the reader has waited. */
 static void server_answer(struct server *server, const struct fuse_in_header *request,
 			  const struct fuse_buf *buf)
 {
-	enum histogram histogram = histogram_of(request->opcode);
+	enum histogram histogram = request_histogram(request->opcode);
 	bool reader = slots_needs_answer(request) && !control_is_request(request);
-	uint64_t begin = stats_clock();
+	uint64_t begin = stats_clock(), nodeid = request->nodeid, took;
 
 	if (!reader) {
 		fuse_session_process_buf(server->fuse, buf);
@@ -191,7 +173,8 @@ static void server_answer(struct server *server, const struct fuse_in_header *re
 	}
 	stats_add(COUNTER_requests_under_way, 1);
 	fuse_session_process_buf(server->fuse, buf);
-	stats_add_duration(histogram, begin, true);
+	took = stats_add_duration(histogram, begin, true);
+	request_event(server->served, histogram, nodeid, begin, took);
 	stats_add(COUNTER_requests_under_way, (uint64_t)-1);
 }
 

@@ -35,6 +35,7 @@
 #include "os/processors.h"
 #include "os/sandbox.h"
 #include "stats/stats.h"
+#include "trace/trace.h"
 
 enum { THREADS_LEAST = 8, THREADS_MOST = 64, THREADS_LIMIT = 1024 };
 
@@ -66,6 +67,8 @@ const struct option_spec mount_options[] = {
 	{ "notify_pipe", OPTION_TEXT, AT(notify_pipe), NULL, "PATH",
 	  "a FIFO that is told when it is mounted (s), or not (f)" },
 	{ "log", OPTION_TEXT, AT(log), NULL, "PATH", "the log, once mounted (syslog)" },
+	{ "trace", OPTION_TEXT, AT(trace), NULL, "PATH",
+	  "each request and read of storage, as DFTracer's lines (none)" },
 	{ "cache", OPTION_TEXT, AT(cache), NULL, "SIZE|PCT%",
 	  "the memory budget: 8G, 50% (half of what is available)" },
 	{ "prefetch", OPTION_CHOICE, AT(prefetch), prefetch_words, "off|window|sweep|auto",
@@ -456,6 +459,7 @@ static int serve(void *context, pid_t supervisor, bool crashed)
 	err = session_drop_rights(s, supervisor);
 	if (err)
 		return ERROR_SYSTEM;
+	trace_begin_server();
 	start_prefetch(s, crashed);
 	return server_run(&s->served, s->fuse, s->slots) < 0 ? SUPERVISE_AGAIN : 0;
 }

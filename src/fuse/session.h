@@ -36,6 +36,7 @@ struct mount_config {
 	unsigned timeout;   /* seconds without use until it is unmounted; 0: never */
 	char *notify_pipe;  /* a FIFO, or NULL */
 	char *log;          /* a file, or NULL */
+	char *trace;        /* a file, or NULL */
 	char *cache;        /* the memory budget: "8G", "50%"; NULL: by the machine */
 	uint64_t budget;    /* bytes; set by session_prepare */
 	int prefetch;       /* PREFETCH_ */

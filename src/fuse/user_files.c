@@ -11,6 +11,8 @@
 #include "os/log_file.h"
 #include "os/log_writer.h"
 #include "os/steps.h"
+#include "fuse/trace_names.h"
+#include "trace/trace.h"
 
 /* The data that both processes have. */
 struct user_files_wanted {
@@ -72,6 +74,34 @@ int user_log(const struct rights *rights, const char *path, struct error *e)
 	if (!rights)
 		return log_to_file(path, e);
 	return opener_run(rights, &opener, e);
+}
+
+static int receive_trace(void *context, const struct opener_item *item, struct error *e)
+{
+	struct user_files_wanted *wanted = context;
+
+	if (wanted->taken || !is_packet_socket(item->fd))
+		return refuse_file(item, e);
+	wanted->taken = true;
+	return 0; /* it stays open until the process ends, which ends the writer */
+}
+
+int user_trace(const struct rights *rights, const char *path, const struct dataset *dataset,
+	       const char *mountpoint, struct error *e)
+{
+	struct user_files_wanted wanted = { .path = path, .open = trace_names_write };
+	const struct opener opener = { open_as_user, receive_trace, &wanted };
+	int fd;
+
+	if (!path)
+		return 0;
+	if (trace_share() < 0)
+		return error_no_memory(e, NULL);
+	trace_names_set(dataset, mountpoint);
+	if (rights)
+		return opener_run(rights, &opener, e);
+	fd = trace_names_write(path, e);
+	return fd < 0 ? fd : 0;
 }
 
 static int receive_pipe(void *context, const struct opener_item *item, struct error *e)

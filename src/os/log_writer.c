@@ -2,24 +2,19 @@
 #include "os/log_writer.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/sockios.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "os/bounded.h"
-#include "os/rights.h"
-#include "os/sandbox.h"
+#include "os/file_writer.h"
 
 enum {
 	RECORD_MOST = 8192, /* more than a line of base/log.c */
@@ -29,9 +24,6 @@ enum {
 };
 
 /* ---- The writer ---- */
-
-/* All that the writer has open. */
-enum { RECORDS = STDIN_FILENO, FILE_OF_LOG = STDOUT_FILENO };
 
 struct log_losses {
 	unsigned long lines; /* that the file had no room for, */
@@ -62,7 +54,7 @@ static void write_record(char *record, size_t size, struct log_losses *losses)
 	if (losses->lines)
 		parts[2].iov_len = (size_t)snprintf(note, sizeof(note), "(%lu lines were lost) ",
 						    losses->lines);
-	written = writev(FILE_OF_LOG, parts, 4);
+	written = writev(WRITER_FILE, parts, 4);
 	if (written == (ssize_t)(losses->torn + parts[2].iov_len + size)) {
 		*losses = (struct log_losses){ 0 };
 		return;
@@ -77,89 +69,24 @@ static void log_writer_write_records(void)
 	char record[RECORD_MOST];
 	ssize_t n;
 
-	while ((n = recv(RECORDS, record, sizeof(record), MSG_PEEK)) > 0) {
+	while ((n = recv(WRITER_SOCKET, record, sizeof(record), MSG_PEEK)) > 0) {
 		write_record(record, (size_t)n, &losses);
-		recv(RECORDS, record, 1, MSG_DONTWAIT);
+		recv(WRITER_SOCKET, record, 1, MSG_DONTWAIT);
 	}
 }
 
-/* Neither a terminal, nor a directory, nor the mount is kept busy. */
-static int detach_from_senders(int records, int file)
+static void log_writer_work(void *context)
 {
-	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-
-	setsid();
-	prctl(PR_SET_NAME, "granaryfs-log");
-	if (dup2(records, RECORDS) < 0 || dup2(file, FILE_OF_LOG) < 0 ||
-	    dup2(null, STDERR_FILENO) < 0 || chdir("/") < 0)
-		return -errno;
-	bounded_close_descriptors();
-	return 0;
-}
-
-static _Noreturn void become_writer(int records, int file)
-{
-	struct error e;
-
-	if (detach_from_senders(records, file) < 0 || rights_renounce(&e) < 0)
-		_exit(1);
-	sandbox_forbid_changes();
+	(void)context;
 	log_writer_write_records();
-	_exit(0);
-}
-
-/* ---- Starting it ---- */
-
-/* Its parent ends at once: no process of the mount's has to reap the writer. */
-static int fork_writer(int records, int file)
-{
-	pid_t child = fork(), writer;
-	int status;
-
-	if (child == 0) {
-		writer = fork();
-		if (writer == 0)
-			become_writer(records, file);
-		_exit(writer < 0 ? errno : 0);
-	}
-	if (child < 0)
-		return -errno;
-	while (waitpid(child, &status, 0) < 0) {
-		if (errno != EINTR)
-			return -errno;
-	}
-	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EINTR;
-}
-
-/* Signals are blocked before there is a writer, so that none can end it at its start. */
-static int start_without_signals(int records, int file)
-{
-	sigset_t all, before;
-	int err;
-
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &before);
-	err = fork_writer(records, file);
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	return err;
 }
 
 int log_writer_start(int file, struct error *e)
 {
-	int ends[2], err = 0;
+	const struct file_writer writer = { .name = "granaryfs-log", .subject = "the log",
+					    .work = log_writer_work };
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
-		err = -errno;
-	if (!err) {
-		err = start_without_signals(ends[1], file);
-		close(ends[1]);
-	}
-	close(file);
-	if (!err)
-		return ends[0];
-	return error_set(e, ERROR_SYSTEM, -err,
-			 "the process that writes the log cannot be started: %s; end some "
-			 "processes, or raise the limit with `ulimit -u`", strerror(-err));
+	return file_writer_start(&writer, file, e);
 }
 
 /* ---- Its senders ---- */

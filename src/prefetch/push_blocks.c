@@ -9,6 +9,7 @@
 #include "os/bounded.h"
 #include "prefetch/sweep.h"
 #include "stats/stats.h"
+#include "trace/trace.h"
 
 enum {
 	FETCHES_AT_ONCE = 2,   /* blocks read ahead while a request waits */
@@ -110,17 +111,29 @@ static ssize_t get_piece(const struct pusher *p, const struct push_block *b,
 	return dataset_read(p->dataset, node, b->buffer, (size_t)length, offset, &context);
 }
 
+static void trace_push(uint32_t node, uint64_t offset, size_t size, uint64_t begin, int err)
+{
+	trace_add(&(struct trace_event){
+		.kind = TRACE_PUSH, .begin = begin, .took = stats_clock() - begin,
+		.subject = node, .offset = offset, .size = size,
+		.result = err ? err : (int64_t)size,
+	});
+}
+
 /* Pushes one piece of a file: 0, or a negative errno. */
 static int push_piece(const struct pusher *p, const struct push_block *b, uint32_t node,
 		      uint64_t offset, uint64_t length)
 {
 	const char *bytes;
 	ssize_t n = get_piece(p, b, node, offset, length, &bytes);
+	uint64_t begin = trace_is_on() ? stats_clock() : 0;
 	int err;
 
 	if (n < 0)
 		return -EIO; /* a request will repeat the read and report the error */
 	err = p->sink->store(p->sink->context, node, offset, bytes, (size_t)n);
+	if (trace_is_on())
+		trace_push(node, offset, (size_t)n, begin, err);
 	if (!err)
 		stats_add(COUNTER_pushed_bytes, (uint64_t)n);
 	return err;

@@ -14,6 +14,7 @@
 #include "source/parts.h"
 #include "source/source_kind.h"
 #include "stats/stats.h"
+#include "trace/trace.h"
 
 /* The first kind that owns a name opens it; the last kind owns all names. */
 static const struct source_ops *const kinds[] = { &local_file_ops };
@@ -60,10 +61,20 @@ void source_close(struct source *source)
 	free(source);
 }
 
+static void trace_source_read(const struct source *source, uint64_t begin, uint64_t took,
+			      uint64_t offset, size_t length, int err, bool demand)
+{
+	trace_add(&(struct trace_event){
+		.kind = TRACE_STORAGE, .begin = begin, .took = took,
+		.subject = (uint64_t)(uintptr_t)source, .offset = offset, .size = length,
+		.result = err ? err : (int64_t)length, .storage = demand,
+	});
+}
+
 int source_read(const struct source *source, void *buffer, size_t length, uint64_t offset,
 		struct read_context *context)
 {
-	uint64_t begin, took;
+	uint64_t begin, took, from = offset;
 	long sleeps;
 	int err;
 
@@ -75,6 +86,8 @@ int source_read(const struct source *source, void *buffer, size_t length, uint64
 	err = source->ops->pread(source, buffer, length, &offset,
 				 context->hint == READ_SHARED);
 	took = stats_add_duration(HISTOGRAM_source_read, begin, context->demand);
+	if (trace_is_on())
+		trace_source_read(source, begin, took, from, length, err, context->demand);
 	context->storage_reads++;
 	if (context->demand && processors_thread_sleeps() != sleeps)
 		context->storage_ns += took;

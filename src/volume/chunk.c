@@ -9,6 +9,7 @@
 #include "os/quota.h"
 #include "os/slab.h"
 #include "stats/stats.h"
+#include "trace/trace.h"
 #include "volume/stage.h"
 #include "volume/stream.h"
 
@@ -48,13 +49,21 @@ static int read_stored(const struct chunk *chunk, void *buffer)
 	return err;
 }
 
+static void trace_decode(const struct chunk *chunk, uint64_t begin, uint64_t took, ssize_t n)
+{
+	trace_add(&(struct trace_event){
+		.kind = TRACE_DECODE, .begin = begin, .took = took, .subject = chunk->number,
+		.offset = chunk->is.stored_at, .size = chunk->is.stored_length, .result = n,
+	});
+}
+
 /* Reads and decodes: the number of bytes, or a negative errno. */
 static ssize_t fetch_chunk(void *context, void *buffer, size_t room)
 {
 	struct chunk *chunk = context;
 	const struct volume_chunk *is = &chunk->is;
 	CLEANUP(slab_end_loan) struct slab_loan loan = { .slab = &stored_bytes };
-	uint64_t begin;
+	uint64_t begin, took;
 	void *stored;
 	ssize_t n;
 	int err;
@@ -71,7 +80,9 @@ static ssize_t fetch_chunk(void *context, void *buffer, size_t room)
 		    stream_decode(chunk->volume, chunk->number, is, stored, buffer, room) :
 		    codec_chain_decode(chunk->volume->desc.codecs, is->skipped, stored,
 				       is->stored_length, buffer, room);
-	stats_add_duration(HISTOGRAM_decode, begin, chunk->context->demand);
+	took = stats_add_duration(HISTOGRAM_decode, begin, chunk->context->demand);
+	if (trace_is_on())
+		trace_decode(chunk, begin, took, n);
 	if (n >= 0) {
 		stats_add(COUNTER_chunks_decoded, 1);
 		stats_add(COUNTER_chunk_bytes, (uint64_t)n);
