@@ -23,7 +23,7 @@ static void default_attributes(const struct source_set *sources,
 					  owner->mtime_ns };
 }
 
-static int describe_sources(const struct source_set *sources,
+static int describe_sources(const struct source_set *sources, bool unsaved,
 			    struct builder_source *out, struct error *e)
 {
 	CLEANUP(cleanup_free) struct identity *ids =
@@ -32,7 +32,8 @@ static int describe_sources(const struct source_set *sources,
 
 	if (!ids)
 		return error_no_memory(e, NULL);
-	err = source_set_identify(sources, ids, e);
+	err = unsaved ? source_set_identify_ends(sources, ids, e) :
+			source_set_identify(sources, ids, e);
 	for (uint32_t i = 0; i < sources->count && !err; i++)
 		/* its file name: enough for a message, and the same in every directory */
 		out[i] = (struct builder_source){
@@ -155,7 +156,7 @@ static int seal(struct indexer *indexer, struct builder *builder, struct job **j
 	if (indexer->regroup)
 		regroup_describe(indexer->regroup, &summary);
 	report(indexer, jobs, view);
-	err = describe_sources(sources, described, e);
+	err = describe_sources(sources, indexer->config->unsaved, described, e);
 	if (!err)
 		err = builder_seal(builder, described, sources->count, &summary, image, e);
 	if (!err && findings_publish(&indexer->findings, image) < 0)

@@ -39,6 +39,7 @@ struct indexer_config {
 	size_t name_count;
 	uint64_t base;       /* where in each source the packed file begins */
 	struct format_options formats;
+	bool unsaved;        /* no later process compares the sources: no samples of them */
 	unsigned threads;    /* 0: as many as is sensible */
 	const char *options; /* for the index: what shaped the tree */
 };

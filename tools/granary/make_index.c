@@ -139,6 +139,7 @@ static int build(const struct request *request, const struct index_wish *wish, b
 		.view = view_kinds[request->config.view],
 		.formats = request->config.formats,
 		.base = request->config.base,
+		.unsaved = wish->places.count == 0,
 		.options = wish->shape,
 	};
 	struct progress progress = {.subject = "indexing",

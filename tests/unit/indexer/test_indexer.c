@@ -168,6 +168,22 @@ static void test_summary_and_sources(void **state)
 	source_set_close(&set);
 }
 
+static void test_samples_only_of_what_is_saved(void **state)
+{
+	struct indexer_config config = { .options = "shape" };
+
+	(void)state;
+	make_shards();
+	for (int unsaved = 0; unsaved < 2; unsaved++) {
+		struct index *index;
+
+		config.unsaved = unsaved;
+		index = index_of("s3.tar", &config);
+		assert_int_equal(card_source(index_card(index), 0)->identity.samples == 0, unsaved);
+		index_close(index);
+	}
+}
+
 static void test_progress_comes_to_its_end(void **state)
 {
 	struct indexer_config config = { .nested = true, .threads = 4 };
@@ -350,6 +366,7 @@ static const struct CMUnitTest indexing[] = {
 	cmocka_unit_test(test_the_result_does_not_depend_on_threads),
 	cmocka_unit_test(test_nested_ones_are_directories_unless_off),
 	cmocka_unit_test(test_summary_and_sources),
+	cmocka_unit_test(test_samples_only_of_what_is_saved),
 	cmocka_unit_test(test_progress_comes_to_its_end),
 	cmocka_unit_test(test_the_first_bad_shard_is_the_error),
 	cmocka_unit_test(test_a_duplicate_names_both_shards),
