@@ -7,16 +7,17 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
+#include "build/sample_blocks.h"
 
 struct group {
 	struct sample_group is;
-	size_t first; /* in samples.items */
+	size_t first; /* of its samples */
 };
 
 struct samples {
 	struct arena arena;
 	VEC(struct group) groups;
-	VEC(struct sample) items;
+	struct sample_blocks items;
 	bool parted;
 };
 
@@ -30,7 +31,7 @@ void samples_free(struct samples *samples)
 	if (!samples)
 		return;
 	vec_free(&samples->groups);
-	vec_free(&samples->items);
+	sample_blocks_free(&samples->items);
 	arena_free(&samples->arena);
 	free(samples);
 }
@@ -69,95 +70,92 @@ int samples_begin(struct samples *samples, const struct sample_group *group)
 	    copy_text(samples, &copy.is.labels) < 0 ||
 	    copy_text(samples, &copy.is.extension) < 0 ||
 	    copy_text(samples, &copy.is.class_name) < 0 ||
-	    samples_copy_names(samples, &copy.is) < 0 ||
-	    vec_reserve(&samples->items, group->rows) < 0)
+	    samples_copy_names(samples, &copy.is) < 0)
 		return -ENOMEM;
 	return vec_push(&samples->groups, copy);
 }
 
 int samples_add(struct samples *samples, const struct sample *sample)
 {
-	struct sample copy = *sample;
-	const struct sample *before = samples->items.count ?
-		&samples->items.items[samples->items.count - 1] : NULL;
-
-	if (copy.class_name && before && before->class_name &&
-	    strcmp(before->class_name, copy.class_name) == 0)
-		copy.class_name = before->class_name;
-	else if (copy_text(samples, &copy.class_name) < 0)
-		return -ENOMEM;
-	if (copy_text(samples, &copy.name) < 0 || vec_push(&samples->items, copy) < 0)
+	if (sample_blocks_add(&samples->items, sample) < 0)
 		return -ENOMEM;
 	samples->groups.items[samples->groups.count - 1].is.rows++;
 	return 0;
 }
 
+static int copy_sample(struct samples *samples, size_t i, struct sample_blocks *to)
+{
+	struct sample sample;
+
+	sample_blocks_get(&samples->items, i, &sample);
+	return sample_blocks_add(to, &sample);
+}
+
+/* The samples are these from now on, if `err` is 0. */
+static int replace_items(struct samples *samples, int err, struct sample_blocks *items)
+{
+	sample_blocks_free(err ? items : &samples->items);
+	if (!err)
+		samples->items = *items;
+	return err;
+}
+
+static int select_rows(struct samples *samples, const struct group *group,
+		       const uint64_t *rows, size_t n, struct sample_blocks *to)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = rows[i] >= group->is.rows ? -ERANGE :
+		      copy_sample(samples, group->first + rows[i], to);
+	return err;
+}
+
 int samples_select(struct samples *samples, const uint64_t *rows, size_t n)
 {
-	size_t groups = samples->groups.count;
-	struct sample *items;
+	struct sample_blocks items = { .count = 0 };
+	int err = samples->parted ? -ENOTSUP : 0;
 
-	if (samples->parted)
-		return -ENOTSUP;
-	if (groups && n > SIZE_MAX / sizeof(*items) / groups)
-		return -ENOMEM;
-	items = malloc(n && groups ? n * groups * sizeof(*items) : 1);
-	if (!items)
-		return -ENOMEM;
-	for (size_t g = 0; g < groups; g++) {
-		struct group *group = &samples->groups.items[g];
-
-		for (size_t i = 0; i < n; i++) {
-			if (rows[i] >= group->is.rows) {
-				free(items);
-				return -ERANGE;
-			}
-			items[g * n + i] = samples->items.items[group->first + rows[i]];
-		}
-	}
-	for (size_t g = 0; g < groups; g++) {
+	for (size_t g = 0; g < samples->groups.count && !err; g++)
+		err = select_rows(samples, &samples->groups.items[g], rows, n, &items);
+	for (size_t g = 0; g < samples->groups.count && !err; g++) {
 		samples->groups.items[g].first = g * n;
 		samples->groups.items[g].is.rows = n;
 	}
-	free(samples->items.items);
-	samples->items.items = items;
-	samples->items.count = samples->items.room = n * groups;
-	return 0;
+	return replace_items(samples, err, &items);
 }
 
-/* Moves the rows of one split from `from`: how many there are. */
-static size_t take_part(struct sample *to, const struct sample *from, const uint8_t *part,
-			size_t rows, size_t split)
+/* Appends the group's rows of one split, and a group for them. */
+static int take_part(struct samples *samples, struct group whole, const uint8_t *part,
+		     size_t split, struct sample_blocks *to)
 {
-	size_t n = 0;
+	struct group taken = { .is = whole.is, .first = to->count };
+	int err = 0;
 
-	for (size_t i = 0; i < rows; i++)
+	for (size_t i = 0; i < whole.is.rows && !err; i++)
 		if (part[i] == split)
-			to[n++] = from[i];
-	return n;
+			err = copy_sample(samples, whole.first + i, to);
+	taken.is.rows = to->count - taken.first;
+	return err ? err : vec_push(&samples->groups, taken);
 }
 
 int samples_part(struct samples *samples, const uint8_t *part, const char *const *splits,
 		 size_t n)
 {
 	struct group whole = samples->groups.items[--samples->groups.count];
-	size_t rows = whole.is.rows;
-	struct sample *all = malloc(rows ? rows * sizeof(*all) : 1);
-	int err = all ? 0 : -ENOMEM;
+	struct sample_blocks items = { .count = 0 };
+	int err = 0;
 
-	if (!err && rows)
-		memcpy(all, samples->items.items + whole.first, rows * sizeof(*all));
 	samples->parted = true;
-	for (size_t k = 0; k < n && !err && rows; k++) {
+	for (size_t i = 0; i < whole.first && !err; i++)
+		err = copy_sample(samples, i, &items);
+	for (size_t k = 0; k < n && !err && whole.is.rows; k++) {
 		whole.is.split = splits[k];
 		err = copy_text(samples, &whole.is.split);
-		whole.is.rows = take_part(samples->items.items + whole.first, all, part, rows, k);
 		if (!err)
-			err = vec_push(&samples->groups, whole);
-		whole.first += whole.is.rows;
+			err = take_part(samples, whole, part, k, &items);
 	}
-	free(all);
-	return err;
+	return replace_items(samples, err, &items);
 }
 
 size_t samples_group_count(const struct samples *samples)
@@ -165,14 +163,19 @@ size_t samples_group_count(const struct samples *samples)
 	return samples->groups.count;
 }
 
-const struct sample_group *samples_group(const struct samples *samples, size_t i,
-					 const struct sample **first)
+const struct sample_group *samples_group(const struct samples *samples, size_t i)
 {
-	const struct group *group = &samples->groups.items[i];
+	return &samples->groups.items[i].is;
+}
 
-	/* NULL + 0 is undefined in C */
-	*first = samples->items.items ? samples->items.items + group->first : NULL;
-	return &group->is;
+void samples_get(struct samples *samples, size_t group, uint64_t row, struct sample *out)
+{
+	sample_blocks_get(&samples->items, samples->groups.items[group].first + row, out);
+}
+
+void samples_release(struct samples *samples, size_t group, uint64_t row)
+{
+	sample_blocks_release(&samples->items, samples->groups.items[group].first + row);
 }
 
 const char *samples_detect_type(const void *head, size_t n)

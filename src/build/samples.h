@@ -32,7 +32,7 @@ struct sample_group {
 	size_t class_count;
 	bool classes_in_list;  /* they are a list beside the labels, which may begin with the
 				  name of label 1 as well */
-	uint64_t rows;         /* samples_begin: capacity; samples_group: count */
+	uint64_t rows;         /* of samples_group: how many */
 };
 
 /* A range of a volume of the scan's log of entries. */
@@ -54,7 +54,7 @@ struct sample {
 	const char *name;        /* "a/b.jpg", within its class or split; NULL: made from
 				    the row's number. Copied */
 	const char *class_name;  /* of this sample, instead of label; NULL: see the group.
-				    Copied, once for equal neighbours */
+				    Copied */
 };
 
 struct samples *samples_new(void);
@@ -79,9 +79,13 @@ int samples_part(struct samples *samples, const uint8_t *part, const char *const
 
 size_t samples_group_count(const struct samples *samples);
 
-/* The group, and its samples: group->rows from *first. */
-const struct sample_group *samples_group(const struct samples *samples, size_t i,
-					 const struct sample **first);
+const struct sample_group *samples_group(const struct samples *samples, size_t i);
+
+/* A row of a group; its texts are valid as long as the samples have it. */
+void samples_get(struct samples *samples, size_t group, uint64_t row, struct sample *out);
+
+/* Rows before this one, and groups before its own, are not used again, and may be freed. */
+void samples_release(struct samples *samples, size_t group, uint64_t row);
 
 /*
  * The extension for contents with this beginning, without dot: "jpg", "png", "webp",

@@ -123,23 +123,28 @@ void row_names_end(struct row_names *names)
 	idmap_free(&names->known);
 }
 
+struct known_context {
+	struct samples *samples;
+};
+
 static bool is_named(const void *context, uint32_t id, const void *key)
 {
-	const struct samples *samples = context;
-	const struct sample *first;
+	const struct known_context *known = context;
+	struct sample sample;
 
-	samples_group(samples, samples_group_count(samples) - 1, &first);
-	return first[id].name && strcmp(first[id].name, key) == 0;
+	samples_get(known->samples, samples_group_count(known->samples) - 1, id, &sample);
+	return sample.name && strcmp(sample.name, key) == 0;
 }
 
-static bool is_known(const struct row_names *names, const struct samples *samples,
-		     const char *name)
+static bool is_known(const struct row_names *names, struct samples *samples, const char *name)
 {
-	return idmap_find(&names->known, (uint32_t)hash_bytes(name, strlen(name), 0), is_named, samples,
-			  name) != NULL;
+	const struct known_context known = { samples };
+
+	return idmap_find(&names->known, (uint32_t)hash_bytes(name, strlen(name), 0), is_named,
+			  &known, name) != NULL;
 }
 
-const char *row_names_make(struct row_names *names, const struct samples *samples,
+const char *row_names_make(struct row_names *names, struct samples *samples,
 			     const char *path, size_t n, uint64_t row,
 			     const char *extension)
 {

@@ -48,7 +48,7 @@ void row_names_end(struct row_names *names);
  * that came before; with the extension, if it has no suffix. NULL: it makes no name. It
  * is valid until the next call.
  */
-const char *row_names_make(struct row_names *names, const struct samples *samples,
+const char *row_names_make(struct row_names *names, struct samples *samples,
 			     const char *path, size_t n, uint64_t row,
 			     const char *extension);
 

@@ -41,17 +41,10 @@ static int find_data(struct job *const *jobs, uint32_t i, struct error *e)
 	return 0;
 }
 
-static uint64_t count_rows(const struct samples *samples)
-{
-	const struct sample *first;
-
-	return samples_group(samples, 0, &first)->rows;
-}
-
 static int select_rows(struct job *data, const struct job *by, const uint64_t *rows,
 		       size_t n, struct error *e)
 {
-	uint64_t all = count_rows(data->scan.samples);
+	uint64_t all = samples_group(data->scan.samples, 0)->rows;
 	int err = samples_select(data->scan.samples, rows, n);
 
 	if (err == -ERANGE)

@@ -67,8 +67,19 @@ static bool has_label(struct number_labels numbers, int64_t label)
 					compare_labels);
 }
 
+/* Rows, and their texts with them, are freed before the spellings are. */
+static int copy_texts(struct spelled_number *items, size_t n, struct arena *arena)
+{
+	for (size_t i = 0; i < n; i++) {
+		items[i].text = arena_copy(arena, items[i].text, strlen(items[i].text));
+		if (!items[i].text)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 /* The spellings of one number; `is_label`: it is a label, too. */
-static int join_spellings(const struct spelled_number *items, size_t n, bool is_label,
+static int join_spellings(struct spelled_number *items, size_t n, bool is_label,
 			  struct arena *arena, struct spellings *out)
 {
 	bool whole = is_label || !items[0].decimal; /* there is one without a fraction */
@@ -77,7 +88,7 @@ static int join_spellings(const struct spelled_number *items, size_t n, bool is_
 	if (n == 1 && !is_label)
 		return 0;
 	digits = arena_print(arena, "%" PRId64, items[0].number);
-	if (!digits)
+	if (!digits || copy_texts(items, n, arena) < 0)
 		return -ENOMEM;
 	class = is_label ? NULL : whole ? items[0].text : digits;
 	for (size_t i = 0; i < n; i++) {

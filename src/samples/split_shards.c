@@ -59,10 +59,8 @@ int splits_add_directory(struct entries *entries, const char *split)
 /* Has it samples that are in no split, of which the file itself may say some? */
 static bool has_unsplit(const struct samples *samples)
 {
-	const struct sample *first;
-
 	for (size_t i = 0; i < samples_group_count(samples); i++) {
-		const struct sample_group *group = samples_group(samples, i, &first);
+		const struct sample_group *group = samples_group(samples, i);
 
 		if (group->rows && !*group->split)
 			return true;

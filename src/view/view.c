@@ -11,6 +11,8 @@
 #include "build/findings.h"
 #include "view/view_parts.h"
 
+enum { RELEASE_EVERY = 4096 };
+
 struct view *view_new(const struct view_config *config)
 {
 	struct view *view = calloc(1, sizeof(*view));
@@ -56,9 +58,10 @@ static const char *view_store_text(struct view *view, const char *text)
 	return arena_copy(&view->arena, text, strlen(text));
 }
 
-static int measure_group(struct view *view, const struct sample_group *group,
-			 const struct sample *samples, const char *path)
+static int measure_group(struct view *view, struct samples *samples, size_t number,
+			 const char *path)
 {
+	const struct sample_group *group = samples_group(samples, number);
 	struct array array = {.split = view_store_text(view, group->split),
 			      .name = view_store_text(view, group->name),
 			      .source = group->labels
@@ -68,7 +71,7 @@ static int measure_group(struct view *view, const struct sample_group *group,
 			      .rows = group->rows,
 			      .one_class = group->class_name != NULL,
 			      .in_words = group->labels_in_words};
-	struct view_piece piece = { path, group, samples };
+	struct view_piece piece = { path, group, samples, number };
 
 	if (!array.split || !array.name || (group->labels && !array.source) ||
 	    vec_push(&array.pieces, piece) < 0)
@@ -79,16 +82,12 @@ static int measure_group(struct view *view, const struct sample_group *group,
 	return -ENOMEM;
 }
 
-int view_measure(struct view *view, const struct samples *samples, const char *path)
+int view_measure(struct view *view, struct samples *samples, const char *path)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < samples_group_count(samples) && !err; i++) {
-		const struct sample *first;
-		const struct sample_group *group = samples_group(samples, i, &first);
-
-		err = measure_group(view, group, first, path);
-	}
+	for (size_t i = 0; i < samples_group_count(samples) && !err; i++)
+		err = measure_group(view, samples, i, path);
 	return err;
 }
 
@@ -175,16 +174,18 @@ bool view_next_row(struct rows *rows, struct row *out)
 	for (; rows->piece < array->pieces.count; rows->piece++, rows->at = 0) {
 		const struct view_piece *piece = &array->pieces.items[rows->piece];
 
-		while (rows->at < piece->group->rows &&
-		       piece->samples[rows->at].body.volume == SAMPLE_MISSING)
-			rows->at++, rows->number++;
+		for (; rows->at < piece->group->rows; rows->at++, rows->number++) {
+			samples_get(piece->samples, piece->number, rows->at, &out->sample);
+			if (out->sample.body.volume != SAMPLE_MISSING)
+				break;
+		}
 		if (rows->at == piece->group->rows)
 			continue;
-		*out = (struct row){
-			.group = piece->group, .sample = &piece->samples[rows->at++],
-			.key = array->keys.count ? &array->keys.items[rows->number] : NULL,
-			.number = rows->number++, .piece = rows->piece,
-		};
+		out->group = piece->group;
+		out->key = array->keys.count ? &array->keys.items[rows->number] : NULL;
+		out->number = rows->number++;
+		out->piece = rows->piece;
+		rows->at++;
 		return true;
 	}
 	return false;
@@ -202,8 +203,8 @@ static const char *stored_class_text(const struct array *array, const struct row
 {
 	if (!array->source && !row->key)
 		return NULL;
-	if (row->sample->class_name)
-		return row->sample->class_name;
+	if (row->sample.class_name)
+		return row->sample.class_name;
 	if (row->group->class_name)
 		return row->group->class_name;
 	return row->key && !array->numbered ? key_class(row->key) : NULL;
@@ -236,7 +237,7 @@ bool view_label(const struct array *array, const struct row *row, int64_t *label
 	if (get_spelled_label(array, row, label))
 		return *label >= 0 || array->below_zero;
 	if (array->numbered)
-		*label = row->sample->label;
+		*label = row->sample.label;
 	else if (row->key && !row->key->item->class_name)
 		*label = row->key->item->label;
 	else
@@ -247,7 +248,7 @@ bool view_label(const struct array *array, const struct row *row, int64_t *label
 const char *view_row_name(const struct array *array, const struct row *row)
 {
 	if (!row->key)
-		return row->sample->name;
+		return row->sample.name;
 	return array->form == FORM_CLASSES ? filename_of(row->key->rest) : row->key->rest;
 }
 
@@ -268,12 +269,12 @@ static void inspect_rows(struct array *array, unsigned *seen)
 	struct row row;
 
 	while (view_next_row(&rows, &row)) {
-		const char *name = row.sample->name;
+		const char *name = row.sample.name;
 
-		if (!row.sample->class_name && !row.group->class_name) {
+		if (!row.sample.class_name && !row.group->class_name) {
 			array->numbered |= array->source &&
-					   row.sample->label != SAMPLE_UNLABELLED;
-			*seen |= label_bit(row.sample->label);
+					   row.sample.label != SAMPLE_UNLABELLED;
+			*seen |= label_bit(row.sample.label);
 		}
 		if (!name)
 			continue;
@@ -511,42 +512,44 @@ static struct array *find_array(const struct view *view, const struct sample_gro
 		       by_split_and_name);
 }
 
-static int apply_group(struct view *view, const struct sample_group *group,
-		       const struct sample *samples, const struct source_owner *owner,
-		       struct entries *entries)
+/* What a stem is compared with is the first row's own name. */
+static bool may_release(const struct array *array, uint64_t row)
 {
-	struct array *array = find_array(view, group);
+	return row % RELEASE_EVERY == 0 && array->prefix != PREFIX_STEM;
+}
+
+static int apply_group(struct view *view, struct samples *samples, size_t number,
+		       const struct source_owner *owner, struct entries *entries)
+{
+	struct row row = { .group = samples_group(samples, number) };
+	struct array *array = find_array(view, row.group);
 	struct naming naming;
 	int err;
 
 	if (!array)
 		return -EINVAL;
 	err = view_begin_naming(view, array, &naming);
-	for (uint64_t i = 0; i < group->rows && !err; i++, array->next_row++) {
-		struct row row = { .group = group, .sample = &samples[i],
-				   .number = array->next_row };
-
-		if (row.sample->body.volume == SAMPLE_MISSING)
+	for (uint64_t i = 0; i < row.group->rows && !err; i++) {
+		samples_get(samples, number, i, &row.sample);
+		row.number = array->next_row++;
+		if (row.sample.body.volume == SAMPLE_MISSING)
 			continue;
-		if (array->keys.count)
-			row.key = &array->keys.items[row.number];
+		row.key = array->keys.count ? &array->keys.items[row.number] : NULL;
 		view_write_path(&naming, &row);
-		err = view_add_file(naming.path, row.sample, owner, entries);
+		err = view_add_file(naming.path, &row.sample, owner, entries);
+		if (may_release(array, i))
+			samples_release(samples, number, i);
 	}
 	view_end_naming(&naming);
 	return err;
 }
 
-int view_apply(struct view *view, const struct samples *samples,
-	       const struct source_owner *owner, struct entries *entries)
+int view_apply(struct view *view, struct samples *samples, const struct source_owner *owner,
+	       struct entries *entries)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < samples_group_count(samples) && !err; i++) {
-		const struct sample *first;
-		const struct sample_group *group = samples_group(samples, i, &first);
-
-		err = apply_group(view, group, first, owner, entries);
-	}
+	for (size_t i = 0; i < samples_group_count(samples) && !err; i++)
+		err = apply_group(view, samples, i, owner, entries);
 	return err;
 }

@@ -56,7 +56,7 @@ void view_free(struct view *view);
  * until they have been applied, and its path, which is for messages, as long as the view.
  * 0 or -ENOMEM.
  */
-int view_measure(struct view *view, const struct samples *samples, const char *path);
+int view_measure(struct view *view, struct samples *samples, const char *path);
 
 /*
  * All have been measured: decides on all names. -ENOMEM, or -EBADMSG with a sentence,
@@ -67,10 +67,10 @@ int view_seal(struct view *view, struct error *e);
 /*
  * Appends the files that these samples are to the shard's log; each shard once, in the
  * order in which they were measured, when the view is sealed. `owner` gives them what a
- * file has besides its contents. 0 or -ENOMEM.
+ * file has besides its contents. Samples are freed as they are applied. 0 or -ENOMEM.
  */
-int view_apply(struct view *view, const struct samples *samples,
-	       const struct source_owner *owner, struct entries *entries);
+int view_apply(struct view *view, struct samples *samples, const struct source_owner *owner,
+	       struct entries *entries);
 
 /*
  * Says where paths, names and labels come from: fills in view, names, labels, classes,

@@ -69,7 +69,7 @@ static int collect(const struct array *array, struct folds *folds)
 	while (view_next_row(&rows, &row)) {
 		struct fold fold;
 
-		if (!row.sample->name || !view_safe_path(row.sample->name, path) ||
+		if (!row.sample.name || !view_safe_path(row.sample.name, path) ||
 		    !fold_of(array, &row, path, &fold))
 			return 0;
 		folds->items.count = unique_compact(folds->items.items,

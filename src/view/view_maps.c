@@ -123,15 +123,15 @@ static int view_maps_check_labels(const struct array *array, struct error *e)
 	while (array->numbered && view_next_row(&rows, &row)) {
 		const struct name_map_item *item = row.key->item;
 
-		if (item->class_name || item->label == row.sample->label ||
-		    (item->label < 0 && row.sample->label < 0))
+		if (item->class_name || item->label == row.sample.label ||
+		    (item->label < 0 && row.sample.label < 0))
 			continue;
 		return error_set(e, ERROR_DATASET, EBADMSG,
 				 "%s says of row %" PRIu64 " of '/%.100s', '%.300s', that its "
 				 "label is %" PRId64 ", and '%.100s' that it is %" PRId64
 				 "; is it the map of another dataset?",
 				 row.key->map_path, row.number, array->split, item->key,
-				 item->label, array->source, row.sample->label);
+				 item->label, array->source, row.sample.label);
 	}
 	return 0;
 }
@@ -178,11 +178,11 @@ static int refuse_label(const struct view_map *map, const struct name_map_item *
 	char says[100], has[100];
 
 	snprintf(says, sizeof(says), "%" PRId64, item->label);
-	snprintf(has, sizeof(has), "%" PRId64, row->sample->label);
+	snprintf(has, sizeof(has), "%" PRId64, row->sample.label);
 	return error_set(e, ERROR_DATASET, EBADMSG,
 			 "%s says of '%.300s' in '/%.100s' that its label is '%.80s', and "
 			 "'%.100s' of %.300s that it is '%.80s'; is it the map of another "
-			 "dataset?", map->path, row->sample->name, array->split,
+			 "dataset?", map->path, row->sample.name, array->split,
 			 item->class_name ? item->class_name : says, array->source,
 			 array->path, text ? text : has);
 }
@@ -195,8 +195,8 @@ static int compare_array(const struct array *array, const struct view_map *map, 
 
 	while (view_next_row(&rows, &row)) {
 		const struct name_map_item *item =
-			row.sample->name ? view_maps_item_of(map->map, array,
-							     row.sample->name, alone)
+			row.sample.name ? view_maps_item_of(map->map, array,
+							     row.sample.name, alone)
 					 : NULL;
 
 		if (item && contradicts(item, array, &row))

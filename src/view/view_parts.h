@@ -17,8 +17,9 @@ enum { VIEW_COMPONENT_BYTES = 255 }; /* of a path, at most */
 /* The part of an array in one shard. */
 struct view_piece {
 	const char *path; /* of the shard */
-	const struct sample_group *group;
-	const struct sample *samples;
+	const struct sample_group *group; /* number `number` of samples */
+	struct samples *samples;
+	size_t number;
 };
 
 /* The key of a row in a map. */
@@ -97,7 +98,7 @@ struct view {
 /* A row of an array, and what is known of it. */
 struct row {
 	const struct sample_group *group;
-	const struct sample *sample;
+	struct sample sample;
 	const struct map_key *key; /* or NULL */
 	uint64_t number;
 	size_t piece;

@@ -36,14 +36,19 @@ static size_t stem_length(const char *name)
 	return (size_t)(last - name) + strcspn(last, ".");
 }
 
+static bool is_same_class(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
 /* The row where names with this stem begin, one behind the other. */
 static uint64_t stem_row(struct naming *naming, const struct row *row, const char *name,
 			 const char *class_text)
 {
 	size_t n = stem_length(name);
 
-	if (!naming->stem || n != naming->stem_length || class_text != naming->stem_class ||
-	    row->piece != naming->stem_piece || memcmp(name, naming->stem, n) != 0 ||
+	if (!naming->stem || n != naming->stem_length ||
+	    !is_same_class(class_text, naming->stem_class) || row->piece != naming->stem_piece || memcmp(name, naming->stem, n) != 0 ||
 	    strcmp(name, naming->stem) == 0) {
 		naming->stem = name;
 		naming->stem_length = n;

@@ -114,8 +114,7 @@ static const char *text(const char *value)
 
 static void print_group(FILE *out, const struct run *run, size_t i)
 {
-	const struct sample *first;
-	const struct sample_group *group = samples_group(run->samples, i, &first);
+	const struct sample_group *group = samples_group(run->samples, i);
 
 	fprintf(out, "group\t%s\t%s\t%s\t%s\t", text(group->split), group->name,
 		text(group->labels), group->extension);
@@ -123,18 +122,19 @@ static void print_group(FILE *out, const struct run *run, size_t i)
 		fprintf(out, "%s%s", n ? "|" : "", group->class_names[n]);
 	fprintf(out, "%s\n", group->class_count ? "" : "-");
 	for (uint64_t n = 0; n < group->rows; n++) {
-		const struct sample *s = &first[n];
+		struct sample s;
 
+		samples_get(run->samples, i, n, &s);
 		fprintf(out, "row\t");
 		if (group->labels)
-			fprintf(out, "%" PRId64, s->label == SAMPLE_UNLABELLED ? -1 : s->label);
-		fprintf(out, "%s\t%s\t%s\t", group->labels ? "" : "-", text(s->class_name),
-			text(s->name));
-		if (s->body.volume == SAMPLE_MISSING)
+			fprintf(out, "%" PRId64, s.label == SAMPLE_UNLABELLED ? -1 : s.label);
+		fprintf(out, "%s\t%s\t%s\t", group->labels ? "" : "-", text(s.class_name),
+			text(s.name));
+		if (s.body.volume == SAMPLE_MISSING)
 			fprintf(out, "-\t0\n");
 		else
-			fprintf(out, "%" PRIu64 "\t%lu\n", s->head.length + s->body.length,
-				sum_of(run, s));
+			fprintf(out, "%" PRIu64 "\t%lu\n", s.head.length + s.body.length,
+				sum_of(run, &s));
 	}
 }
 

@@ -88,18 +88,19 @@ static void test_detail(void **state)
 /* labels=NAME */
 static void test_labels(void **state)
 {
-	const struct sample *first;
 	const struct sample_group *group;
+	struct sample sample;
 	struct run run;
 
 	(void)state;
 	take_fixture("words.arrow");
 	run_window(&run, "words.arrow", 0, "other");
 	assert_int_equal(run.err, 0);
-	group = samples_group(run.samples, 0, &first);
+	group = samples_group(run.samples, 0);
+	samples_get(run.samples, 0, 3, &sample);
 	assert_string_equal(group->labels, "other");
-	assert_int_equal(first[3].label, 4294967295);
-	assert_null(first[3].class_name);
+	assert_int_equal(sample.label, 4294967295);
+	assert_null(sample.class_name);
 	run_end(&run);
 
 	run_window(&run, "words.arrow", 0, "nothing");
@@ -115,17 +116,18 @@ static void test_labels(void **state)
 /* A member of a struct, which is null in one row. */
 static void test_labels_that_are_named(void **state)
 {
-	const struct sample *first;
+	struct sample sample;
 	struct run run;
 
 	(void)state;
 	take_fixture("datumaro.arrow");
 	run_window(&run, "datumaro.arrow", 0, "meta.label");
 	assert_int_equal(run.err, 0);
-	assert_string_equal(samples_group(run.samples, 0, &first)->labels, "meta.label");
+	assert_string_equal(samples_group(run.samples, 0)->labels, "meta.label");
 	for (int i = 0; i < 5; i++) {
-		assert_int_equal(first[i].label, 4 - i);
-		assert_int_equal(first[i].body.volume == SAMPLE_MISSING, i == 1 || i == 3);
+		samples_get(run.samples, 0, (uint64_t)i, &sample);
+		assert_int_equal(sample.label, 4 - i);
+		assert_int_equal(sample.body.volume == SAMPLE_MISSING, i == 1 || i == 3);
 	}
 	run_end(&run);
 }

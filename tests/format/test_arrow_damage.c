@@ -129,7 +129,7 @@ static void test_footer(void **state)
 	size_t n;
 	char *bytes = fixture("ImageNet_train.arrow", &n);
 	struct flat_vector blocks = footer_blocks(bytes, n);
-	const struct sample *sample;
+	struct sample sample;
 	struct run run;
 
 	(void)state;
@@ -142,9 +142,11 @@ static void test_footer(void **state)
 	unit_write("other-order", bytes, n);
 	run_window(&run, "other-order", 0, NULL);
 	assert_int_equal(run.err, 0);
-	assert_int_equal(samples_group(run.samples, 0, &sample)->rows, 24);
-	assert_int_equal(sample[0].body.length, 20 + 7 * 23);
-	assert_int_equal(sample[23].body.length, 20);
+	assert_int_equal(samples_group(run.samples, 0)->rows, 24);
+	samples_get(run.samples, 0, 0, &sample);
+	assert_int_equal(sample.body.length, 20 + 7 * 23);
+	samples_get(run.samples, 0, 23, &sample);
+	assert_int_equal(sample.body.length, 20);
 	run_end(&run);
 
 	memcpy(block_at(&blocks, 23), block_at(&blocks, 4), sizeof(first));
@@ -180,7 +182,7 @@ static void test_offsets(void **state)
 	(void)state;
 	assert_non_null(at);
 	for (size_t i = 0; i < COUNT(offsets); i++) {
-		const struct sample *first;
+		struct sample sample;
 
 		put(at, offsets[i].from, 4);
 		put(at + 4, offsets[i].to, 4);
@@ -191,8 +193,8 @@ static void test_offsets(void **state)
 		unit_write("slice", bytes, n);
 		run_window(&run, "slice", 0, NULL);
 		assert_int_equal(run.err, 0);
-		samples_group(run.samples, 0, &first);
-		assert_int_equal(first[3].body.length, offsets[i].to - offsets[i].from);
+		samples_get(run.samples, 0, 3, &sample);
+		assert_int_equal(sample.body.length, offsets[i].to - offsets[i].from);
 		run_end(&run);
 	}
 	free(bytes);

@@ -38,16 +38,19 @@ static void print_entry(FILE *out, const struct run *run, const struct entry *en
 
 static void print_group(FILE *out, const struct run *run, size_t number)
 {
-	const struct sample *first;
-	const struct sample_group *group = samples_group(run->samples, number, &first);
+	const struct sample_group *group = samples_group(run->samples, number);
 	const char *split = *group->split ? group->split : "-";
 
 	fprintf(out, "g %s %s %s %s %" PRIu64 "\n", split, group->name,
 		group->labels ? group->labels : "-", group->extension, group->rows);
-	for (uint64_t i = 0; i < group->rows; i++)
+	for (uint64_t i = 0; i < group->rows; i++) {
+		struct sample sample;
+
+		samples_get(run->samples, number, i, &sample);
 		fprintf(out, "s %s %s %" PRIu64 " %" PRIu64 " %08lx %" PRId64 "\n", split,
-			group->name, i, first[i].body.length, sum_of_sample(run, &first[i]),
-			first[i].label);
+			group->name, i, sample.body.length, sum_of_sample(run, &sample),
+			sample.label);
+	}
 }
 
 static void compare(const char *name)

@@ -43,8 +43,7 @@ static void print_sample(FILE *out, const struct run *run,
 
 static void print_group(FILE *out, const struct run *run, size_t number)
 {
-	const struct sample *first;
-	const struct sample_group *group = samples_group(run->samples, number, &first);
+	const struct sample_group *group = samples_group(run->samples, number);
 	char split[500], array[500], labels[500], class_name[500];
 
 	fprintf(out, "g %s %s %s %s %" PRIu64 " %s ",
@@ -55,8 +54,12 @@ static void print_group(FILE *out, const struct run *run, size_t number)
 	for (size_t i = 0; i < group->class_count; i++)
 		fprintf(out, "%s%s", i ? "," : "", group->class_names[i]);
 	fprintf(out, "%s\n", group->class_count ? "" : "-");
-	for (uint64_t i = 0; i < group->rows; i++)
-		print_sample(out, run, group, i, &first[i]);
+	for (uint64_t i = 0; i < group->rows; i++) {
+		struct sample sample;
+
+		samples_get(run->samples, number, i, &sample);
+		print_sample(out, run, group, i, &sample);
+	}
 }
 
 static void print_entry(FILE *out, const struct run *run, const struct entry *entry)

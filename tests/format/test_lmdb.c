@@ -153,11 +153,13 @@ static void list_run(const struct run *run, struct lines *lines)
 {
 	lines->count = 0;
 	for (size_t i = 0; i < samples_group_count(run->samples); i++) {
-		const struct sample *first;
-		const struct sample_group *group = samples_group(run->samples, i, &first);
+		const struct sample_group *group = samples_group(run->samples, i);
+		struct sample sample;
 
-		for (uint64_t n = 0; n < group->rows; n++)
-			add_sample(lines, run, group, &first[n]);
+		for (uint64_t n = 0; n < group->rows; n++) {
+			samples_get(run->samples, i, n, &sample);
+			add_sample(lines, run, group, &sample);
+		}
 	}
 	for (size_t i = 0; i < entries_count(run->entries); i++)
 		add_entry(lines, run, entries_get(run->entries, i));

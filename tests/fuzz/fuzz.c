@@ -197,14 +197,16 @@ static void add_sample(struct entries *entries, const struct sample *sample, siz
 }
 
 /* Views are not fuzzed here: samples become files. */
-static void add_samples(struct entries *entries, const struct samples *samples)
+static void add_samples(struct entries *entries, struct samples *samples)
 {
 	for (size_t i = 0; i < samples_group_count(samples); i++) {
-		const struct sample *first;
-		const struct sample_group *group = samples_group(samples, i, &first);
+		const struct sample_group *group = samples_group(samples, i);
+		struct sample sample;
 
-		for (uint64_t row = 0; row < group->rows && row < SAMPLES_MOST; row++)
-			add_sample(entries, &first[row], i, row);
+		for (uint64_t row = 0; row < group->rows && row < SAMPLES_MOST; row++) {
+			samples_get(samples, i, row, &sample);
+			add_sample(entries, &sample, i, row);
+		}
 	}
 }
 

@@ -28,6 +28,7 @@
 #include "place/claim.h"
 #include "build/index_copy.h"
 #include "os/child.h"
+#include "os/memory.h"
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -154,6 +155,7 @@ static int build(const struct request *request, const struct index_wish *wish, b
 	config.classes = maps.classes;
 	config.names = maps.names;
 	config.name_count = maps.name_count;
+	memory_return_freed();
 	progress_start(&progress, request->quiet);
 	err = indexer_run(wish->sources, &config, &counters, image, e);
 	progress_stop(&progress);

@@ -3,8 +3,22 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "build/samples.h"
+
+static struct sample get(struct samples *samples, size_t group, uint64_t row)
+{
+	struct sample sample;
+
+	samples_get(samples, group, row, &sample);
+	return sample;
+}
+
+static int64_t label_of(struct samples *samples, size_t group, uint64_t row)
+{
+	return get(samples, group, row).label;
+}
 
 static void test_groups_are_copied_and_counted(void **state)
 {
@@ -14,7 +28,6 @@ static void test_groups_are_copied_and_counted(void **state)
 					      .labels = labels, .extension = extension,
 					      .rows = 5 };
 	const struct sample_group *got;
-	const struct sample *first;
 
 	(void)state;
 	assert_int_equal(samples_begin(samples, &group), 0);
@@ -27,19 +40,19 @@ static void test_groups_are_copied_and_counted(void **state)
 	for (int64_t i = 0; i < 1000; i++) /* more than there is room for */
 		assert_int_equal(samples_add(samples, &(struct sample){ .label = 7 + i }), 0);
 	assert_int_equal(samples_group_count(samples), 3);
-	got = samples_group(samples, 0, &first);
+	got = samples_group(samples, 0);
 	assert_string_equal(got->split, "train");
 	assert_string_equal(got->name, "images");
 	assert_string_equal(got->labels, "targets");
 	assert_string_equal(got->extension, "jpg");
 	assert_int_equal(got->rows, 3);
-	assert_int_equal(first[2].label, 2);
-	assert_int_equal(samples_group(samples, 1, &first)->rows, 0);
-	got = samples_group(samples, 2, &first);
+	assert_int_equal(label_of(samples, 0, 2), 2);
+	assert_int_equal(samples_group(samples, 1)->rows, 0);
+	got = samples_group(samples, 2);
 	assert_int_equal(got->rows, 1000);
 	assert_null(got->labels);
-	assert_int_equal(first[0].label, 7);
-	assert_int_equal(first[999].label, 1006);
+	assert_int_equal(label_of(samples, 2, 0), 7);
+	assert_int_equal(label_of(samples, 2, 999), 1006);
 	samples_free(samples);
 	samples_free(NULL);
 }
@@ -138,7 +151,6 @@ static void test_rows_are_selected(void **state)
 {
 	static const uint64_t rows[] = { 2, 0, 2 }, beyond[] = { 0, 3 };
 	struct samples *all = samples_new();
-	const struct sample *first;
 
 	(void)state;
 	assert_non_null(all);
@@ -154,12 +166,12 @@ static void test_rows_are_selected(void **state)
 	assert_int_equal(samples_select(all, beyond, COUNT(beyond)), -ERANGE);
 	assert_int_equal(samples_select(all, rows, COUNT(rows)), 0);
 	for (size_t g = 0; g < 2; g++) {
-		assert_int_equal(samples_group(all, g, &first)->rows, 3);
+		assert_int_equal(samples_group(all, g)->rows, 3);
 		for (size_t i = 0; i < COUNT(rows); i++)
-			assert_int_equal(first[i].label, 10 * g + rows[i]);
+			assert_int_equal(label_of(all, g, i), 10 * g + rows[i]);
 	}
 	assert_int_equal(samples_select(all, NULL, 0), 0);
-	assert_int_equal(samples_group(all, 1, &first)->rows, 0);
+	assert_int_equal(samples_group(all, 1)->rows, 0);
 	samples_free(all);
 }
 
@@ -170,7 +182,6 @@ static void test_the_last_group_is_parted(void **state)
 	struct samples *samples = samples_new();
 	struct sample_group group = { .split = "x", .name = "i", .extension = "jpg" };
 	const uint64_t rows[] = { 0 };
-	const struct sample *first;
 
 	(void)state;
 	assert_int_equal(samples_begin(samples, &group), 0);
@@ -180,20 +191,78 @@ static void test_the_last_group_is_parted(void **state)
 		assert_int_equal(samples_add(samples, &(struct sample){ .label = i }), 0);
 	assert_int_equal(samples_part(samples, part, splits, COUNT(splits)), 0);
 	assert_int_equal(samples_group_count(samples), 4);
-	assert_string_equal(samples_group(samples, 0, &first)->split, "x");
-	assert_int_equal(first[0].label, 9);
-	assert_string_equal(samples_group(samples, 1, &first)->split, "train");
-	assert_int_equal(first[0].label, 1);
-	assert_int_equal(first[2].label, 4);
-	assert_int_equal(samples_group(samples, 2, &first)->rows, 0);
-	assert_string_equal(samples_group(samples, 3, &first)->split, "test");
-	assert_int_equal(samples_group(samples, 3, &first)->rows, 2);
-	assert_int_equal(first[1].label, 2);
+	assert_string_equal(samples_group(samples, 0)->split, "x");
+	assert_int_equal(label_of(samples, 0, 0), 9);
+	assert_string_equal(samples_group(samples, 1)->split, "train");
+	assert_int_equal(label_of(samples, 1, 0), 1);
+	assert_int_equal(label_of(samples, 1, 2), 4);
+	assert_int_equal(samples_group(samples, 2)->rows, 0);
+	assert_string_equal(samples_group(samples, 3)->split, "test");
+	assert_int_equal(samples_group(samples, 3)->rows, 2);
+	assert_int_equal(label_of(samples, 3, 1), 2);
 	assert_int_equal(samples_select(samples, rows, 1), -ENOTSUP);
 	samples_free(samples);
 }
 
+enum { MANY = 30000 };
+
+/* Every seventh has a head of its own, every third a class, and one a very long name. */
+static struct sample make(uint64_t i, char *text, size_t room)
+{
+	struct sample sample = { .label = -(int64_t)i, .body = { i << 30, UINT64_MAX - i,
+								  (uint32_t)i } };
+
+	if (i % 7 == 0)
+		sample.head = (struct sample_bytes){ i / 70, 11, 3 };
+	snprintf(text, room, "%*d.jpg", i == MANY / 2 + 1 ? 300000 : 1, (int)i);
+	sample.name = i % 2 ? text : NULL;
+	sample.class_name = i % 3 ? NULL : i % 2 ? "dog" : "cat";
+	return sample;
+}
+
+static void assert_text(const char *got, const char *want)
+{
+	assert_int_equal(got != NULL, want != NULL);
+	if (want)
+		assert_string_equal(got, want);
+}
+
+static void test_many_come_back(void **state)
+{
+	static char text[300100];
+	const struct sample_group group = { .split = "", .name = "i", .extension = "jpg" };
+	struct samples *samples = samples_new();
+	struct sample want, got;
+
+	(void)state;
+	assert_int_equal(samples_begin(samples, &group), 0);
+	for (uint64_t i = 0; i < MANY; i++) {
+		want = make(i, text, sizeof(text));
+		assert_int_equal(samples_add(samples, &want), 0);
+	}
+	for (uint64_t i = 0, row = 0; i < MANY; i++, row = (row + 7919) % MANY) {
+		/* once in any order, then from the first on, freed behind */
+		for (unsigned k = i < 500 ? 0 : 1; k < 2; k++) {
+			uint64_t at = k ? i : row;
+
+			if (k && i > 500)
+				samples_release(samples, 0, i - 500);
+			want = make(at, text, sizeof(text));
+			got = get(samples, 0, at);
+			assert_int_equal(got.label, want.label);
+			assert_memory_equal(&got.body, &want.body, sizeof(want.body));
+			assert_int_equal(got.head.length, want.head.length);
+			assert_int_equal(got.head.offset, want.head.offset);
+			assert_int_equal(got.head.volume, want.head.volume);
+			assert_text(got.name, want.name);
+			assert_text(got.class_name, want.class_name);
+		}
+	}
+	samples_free(samples);
+}
+
 static const struct CMUnitTest samples[] = {
+	cmocka_unit_test(test_many_come_back),
 	cmocka_unit_test(test_the_last_group_is_parted),
 	cmocka_unit_test(test_rows_are_selected),
 	cmocka_unit_test(test_groups_are_copied_and_counted),

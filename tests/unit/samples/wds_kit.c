@@ -118,12 +118,13 @@ char *kit_text_of(const struct shard *shard)
 
 	assert_non_null(text);
 	for (size_t i = 0; i < samples_group_count(shard->scan.samples); i++) {
-		const struct sample *first;
-		const struct sample_group *group =
-			samples_group(shard->scan.samples, i, &first);
+		const struct sample_group *group = samples_group(shard->scan.samples, i);
+		struct sample sample;
 
-		for (uint64_t k = 0; k < group->rows; k++)
-			add_sample(shard, group, &first[k], text);
+		for (uint64_t k = 0; k < group->rows; k++) {
+			samples_get(shard->scan.samples, i, k, &sample);
+			add_sample(shard, group, &sample, text);
+		}
 	}
 	for (size_t i = 0; i < entries_count(log); i++) {
 		const struct entry *entry = entries_get(log, i);
