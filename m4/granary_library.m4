@@ -23,7 +23,7 @@ GRANARY_OPTIONAL([nettle], [NETTLE], [nettle >= 3.4], [nettle], [nettle-dev],
 	[SHA-256: granary verify --checksums, --write-checksums])
 GRANARY_OPTIONAL([images], [IMAGES], [libjpeg libpng], [libjpeg and libpng],
 	[libjpeg-dev, libpng-dev], [granary pack --decode])
-GRANARY_OPTIONAL([zlib], [ZLIB], [zlib], [zlib], [zlib1g-dev], [gzip-compressed tars])
+GRANARY_OPTIONAL([zlib], [ZLIB], [zlib], [zlib], [zlib1g-dev], [gzip-compressed tars, and traces of a mount])
 GRANARY_OPTIONAL([isal], [ISAL], [libisal >= 2.30], [ISA-L], [libisal-dev],
 	[the fast decoder of gzip-compressed tars; zlib decodes them too])
 

@@ -171,6 +171,8 @@ json() {
 		'"swept_bytes": 5, "sweep_target": 10' >"$work/fake/.granaryfs/stats.json"
 	members wait "$(granary wait --json --warm 50 "$work/fake" 2>/dev/null)"
 	members wait "$(granary wait --json --warm 60 --timeout 1 "$work/fake" 2>/dev/null)"
+	printf '{"name":"read","cat":"POSIX","ts":1,"dur":1,"ph":1,"args":{"ret":5}}\n' >t.pfw
+	members report "$(granary report --json t.pfw)"
 	members stats "$(granary stats --json "$work/fake")"
 	if watch_mount "$mnt" && granaryfs t.tar "$mnt"; then
 		granary list --json | grep -F "\"mountpoint\":\"$mnt\"" >"$work/list"

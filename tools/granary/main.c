@@ -24,6 +24,7 @@ static const struct command *const commands[] = {
 	&command_stats,
 	&command_top,
 	&command_wait,
+	&command_report,
 	&command_umount,
 	&command_verify,
 	&command_extract,
