@@ -6,7 +6,7 @@
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
 need_built squashfs deflate zstd hdf5
-need tar setfattr
+need tar gzip xz zstd setfattr pgrep
 need_python zipfile
 cd "$work" || exit 99
 
@@ -20,12 +20,21 @@ extracted() {
 	"$granary" extract -q -o index=off "${@:3}" "$2" "$1"
 }
 
+# got PACKED: a tar is read by tar(1).
+got() {
+	rm -rf got
+	case $1 in
+	*.tar | *.tar.*) mkdir got && tar xf "$1" -C got ;;
+	*) extracted got "$1" ;;
+	esac
+}
+
 # same NAME OUT SOURCE [OPTION...]: what it becomes has the names and bytes of the source.
 same() {
 	local name=$1 out=$2 source=$3
 	shift 3
 	check "$name: converted" convert "$@" "$source" "$out" || return
-	extracted want "$source" "$@" && extracted got "$out"
+	extracted want "$source" "$@" && got "$out"
 	ok $? "$name: both are extracted"
 	at_least "$(find want -type f | wc -l)" 2 "$name: there are files"
 	check "$name: names and bytes are the source's" diff -r --no-dereference want got
@@ -34,10 +43,10 @@ same() {
 make_sources() {
 	local i format
 	mkdir -p tree/n01/deep tree/n02
-	for i in {1..40}; do
-		head -c $((i * 997)) /dev/urandom >"tree/n0$((i % 2 + 1))/$i.jpg"
+	for i in {1..20}; do
+		head -c $((i * 397)) /dev/urandom >"tree/n0$((i % 2 + 1))/$i.jpg"
 	done
-	head -c 2500000 /dev/urandom >tree/n01/deep/large.png
+	head -c 1200000 /dev/urandom >tree/n01/deep/large.png
 	ln -s ../n01/1.jpg tree/n02/link
 	ln tree/n01/2.jpg tree/n02/hard
 	setfattr -n user.note -v text tree/n01/2.jpg 2>/dev/null
@@ -69,14 +78,15 @@ each_format() {
 there_and_back() {
 	same "LMDB to squashfs" course.sqfs course.lmdb
 	same "squashfs to tar" course.tar.zst course.sqfs
-	extracted want course.lmdb && extracted got course.tar.zst
+	extracted want course.lmdb && got course.tar.zst
 	check "LMDB to squashfs to a tar: equal bytes" diff -r want got
 	same "to HDF5" course.h5 course.tar.zst
 }
 
 options() {
 	same "view=tree" plain.tar course.lmdb -o view=tree
-	refuse "view=tree: other names" diff -rq want "$work/of-course"
+	mv got plain && extracted got course.lmdb
+	refuse "view=tree: other names" diff -rq plain got
 	same "subdir" part.tar s.zip -o subdir=n01
 	printf 'class_%d\n' {0..9} >names.txt
 	same "classes=" named.tar course.lmdb -o classes=names.txt
@@ -93,9 +103,9 @@ left() {
 }
 
 refusals() {
-	head -c 60000 s.tar >cut.tar
+	head -c 700000 s.tar >cut.tar
 	says 3 "is truncated" "a tar that is cut" convert cut.tar x1.tar
-	head -c 60000 s.tar.gz >cut.tar.gz
+	head -c 700000 s.tar.gz >cut.tar.gz
 	says 3 "is truncated" "a tar.gz that is cut" convert cut.tar.gz x1.tar
 	head -c 8192 course.lmdb >cut.lmdb
 	refuse "an LMDB database that is cut" convert cut.lmdb x1.tar
@@ -121,7 +131,7 @@ damage() {
 	cp s.tar d.tar
 	"$granary" index -q --checksums d.tar
 	touch -r d.tar before
-	printf XXXX | dd of=d.tar bs=1 seek=1500000 conv=notrunc status=none
+	printf XXXX | dd of=d.tar bs=1 seek=700000 conv=notrunc status=none
 	touch -r before d.tar
 	says 6 "its bytes are damaged" "damage" "$granary" convert -q --no-index d.tar x4.sqfs
 	left x4.sqfs
