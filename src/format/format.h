@@ -70,6 +70,8 @@ struct scan {
 	bool selects;
 	VEC(uint64_t) selection;
 
+	bool unended; /* it has no mark at its end: more may have followed */
+
 	bool opens_npz; /* a member .npz may be a packed file, too */
 
 	/* Contents of which the format has a checksum, and a read will not compare it, are

@@ -140,6 +140,20 @@ static void end_nested(struct job *job, int err, const struct error *e)
 	entries_set_failed(job->scan.entries);
 }
 
+/* The last part of a file may be missing where the format does not notice: it is named. */
+static void note_missing_part(struct job *job)
+{
+	static const char more[] = "what may have followed is in no part that is there";
+	struct error e = { 0 };
+
+	if (job->depth || !job->scan.unended)
+		return;
+	snprintf(e.text, sizeof(e.text), "%s", more);
+	parts_explain(job->indexer->sources->sources[job->number], &e);
+	if (strcmp(e.text, more) != 0)
+		findings_add(job->scan.findings, FINDING_LEFT_OUT, "%s", e.text);
+}
+
 static void run_job(void *argument)
 {
 	struct job *job = argument;
@@ -153,6 +167,8 @@ static void run_job(void *argument)
 	err = probe_and_scan(job, &e);
 	if (progress && job->depth == 0)
 		atomic_fetch_add(&progress->done, 1);
+	if (!err)
+		note_missing_part(job);
 	if (err == -EBADMSG && job->depth == 0)
 		parts_explain(job->indexer->sources->sources[job->number], &e);
 	if (err && job->depth == 0)

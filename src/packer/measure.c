@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "packer/measure.h"
 
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "os/pool.h"
@@ -20,29 +18,23 @@ struct measuring {
 };
 
 /* Measures the first `length` bytes: is the size there? */
-static bool measure_head(struct decoders *decoders, int fd, size_t length, void *memory,
-			 uint64_t *size)
+static bool measure_head(const struct measuring *m, const struct pack_scan_entry *entry,
+			 size_t length, uint64_t *size)
 {
-	const char *damage = NULL;
-	ssize_t n = pread(fd, memory, length, 0);
+	CLEANUP(cleanup_free) void *memory = malloc(length);
+	const char *damage = NULL, *where;
+	ssize_t n = memory ? pack_scan_read(m->scan, entry, memory, length, &where) : -1;
 
-	return n > 0 && decoders_measure(decoders, memory, (size_t)n, size, &damage);
+	return n > 0 && decoders_measure(m->decoders, memory, (size_t)n, size, &damage);
 }
 
 static void measure_image(const struct measuring *m, struct pack_scan_entry *entry)
 {
-	CLEANUP(cleanup_free) void *memory = malloc(HEAD_BYTES);
-	CLEANUP(cleanup_free) void *whole = NULL;
-	CLEANUP(cleanup_close) int fd = pack_scan_open(m->scan->root, entry->path,
-						       O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	uint64_t size;
-	bool found = memory && fd >= 0 &&
-		     measure_head(m->decoders, fd, HEAD_BYTES, memory, &size);
+	bool found = measure_head(m, entry, HEAD_BYTES, &size);
 
-	if (!found && fd >= 0 && entry->size > HEAD_BYTES && entry->size <= WHOLE_MOST) {
-		whole = malloc(entry->size);
-		found = whole && measure_head(m->decoders, fd, entry->size, whole, &size);
-	}
+	if (!found && entry->size > HEAD_BYTES && entry->size <= WHOLE_MOST)
+		found = measure_head(m, entry, entry->size, &size);
 	if (found)
 		entry->decoded_size = size;
 }

@@ -58,13 +58,20 @@ int out_directory(const char *path, struct error *e)
 	return directory->fd;
 }
 
-bool out_directory_has(const char *path)
+int out_directory_stat(const char *path, struct stat *st)
 {
 	int directory = out_directory(path, NULL);
+
+	if (directory < 0)
+		return directory;
+	return fstatat(directory, filename_of(path), st, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+}
+
+bool out_directory_has(const char *path)
+{
 	struct stat st;
 
-	return directory >= 0 &&
-	       fstatat(directory, filename_of(path), &st, AT_SYMLINK_NOFOLLOW) == 0;
+	return out_directory_stat(path, &st) == 0;
 }
 
 int out_directory_unlink(const char *path)

@@ -12,6 +12,7 @@
 #define GRANARY_PACKER_OUT_DIRECTORY_H
 
 #include <stdbool.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 
@@ -24,6 +25,9 @@ int out_directory(const char *path, struct error *e);
 
 /* The same if the directory is already open; else -1. */
 int out_directory_opened(const char *path);
+
+/* As lstat(2): 0 or a negative errno. */
+int out_directory_stat(const char *path, struct stat *st);
 
 /* Does anything exist at this path? */
 bool out_directory_has(const char *path);

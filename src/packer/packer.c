@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,7 +147,8 @@ static int list_tree(struct packer_run *run, struct error *e)
 		.problems = &run->result->problems,
 		.found = &run->progress->found,
 	};
-	int err = pack_scan_run(&config, &run->scan, e);
+	int err = run->options->input ? pack_scan_list(run->options->input, &run->scan, e) :
+					pack_scan_run(&config, &run->scan, e);
 
 	run->result->special = run->scan.special;
 	return err ? err : stop_at_problem(run, e);
@@ -217,13 +219,13 @@ static uint64_t digest_of(const struct packer_run *run)
 {
 	const struct pack_options *o = run->options;
 	uint64_t hash = mix_text(plan_digest(&run->plan), PACKAGE_VERSION);
-	char numbers[64];
+	char numbers[96];
 
 	hash = mix_text(hash, run->format->writer->name);
 	hash = mix_text(hash, o->compressor ? o->compressor : "");
 	hash = mix_text(hash, o->hdf5_layout ? o->hdf5_layout : "");
-	snprintf(numbers, sizeof(numbers), "%d %d %d %lld", o->level, o->decode, o->has_epoch,
-		 (long long)o->epoch);
+	snprintf(numbers, sizeof(numbers), "%d %d %d %lld %" PRIx64, o->level, o->decode,
+		 o->has_epoch, (long long)o->epoch, o->input ? o->input->identity : 0);
 	return mix_text(hash, numbers);
 }
 
@@ -255,6 +257,34 @@ static char *surplus_shard(const struct packer_run *run, size_t i)
 		return path;
 	free(path);
 	return NULL;
+}
+
+/* A packed file that is being read must not be replaced. */
+static int check_old(const struct packer_run *run, const char *path, struct error *e)
+{
+	const struct pack_input *input = run->options->input;
+	struct stat st;
+
+	if (!input || out_directory_stat(path, &st) < 0 ||
+	    !input->uses(input->context, st.st_dev, st.st_ino))
+		return 0;
+	return error_set(e, ERROR_USAGE, EINVAL,
+			 "%s: it is a packed file of the dataset that is read, and is not "
+			 "replaced; name another file", path);
+}
+
+static int check_all_old(const struct packer_run *run, struct error *e)
+{
+	char *path;
+	int err = 0;
+
+	for (size_t i = 0; i < run->result->shards.count && !err; i++)
+		err = check_old(run, run->result->shards.items[i].path, e);
+	for (size_t i = 0; !err && (path = surplus_shard(run, i)); i++) {
+		err = check_old(run, path, e);
+		free(path);
+	}
+	return err;
 }
 
 /* Before a set is replaced: old and new shards must not lie side by side. */
@@ -364,8 +394,11 @@ static int check_destination(struct packer_run *run, struct error *e)
 	run->digest = digest_of(run);
 	if (!run->plan_path || packer_name_shards(run, &there) < 0)
 		return error_no_memory(e, NULL);
-	if (run->options->force)
-		return remove_old(run, e);
+	if (run->options->force) {
+		int err = check_all_old(run, e);
+
+		return err ? err : remove_old(run, e);
+	}
 	surplus = surplus_shard(run, 0);
 	if (surplus)
 		return error_set(e, ERROR_SYSTEM, EEXIST,
@@ -438,13 +471,12 @@ static int pack_shard(struct packer_run *run, size_t i, struct error *e)
 	const struct shard_job job = {
 		.options = o, .progress = run->progress, .result = run->result,
 		.writer = run->format->writer, .compressor = run->format->compressor,
-		.root = run->scan.root,
+		.scan = &run->scan,
 		.items = run->plan.items + part->first, .count = part->count,
 		.decoders = run->decoders, .threads = packer_thread_count(run),
 		.newest = run->newest, .number = i,
 		.plan = run->plan.shard_count > 1 ? run->plan_path : NULL,
-		.scan = i == last_to_make(run) ? &run->scan : NULL, .directory =
-			&run->directory,
+		.last = i == last_to_make(run), .directory = &run->directory,
 	};
 
 	/* the plan is written before the first shard */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * packer.h: packs a source tree.
+ * packer.h: packs a source tree: a directory, or another input (input.h).
  *
  * Scan (scan.h), plan (plan.h), then shard by shard: readers (read_ring.h) read the
  * contents in the plan's order, a writer (writer.h) makes the format, and the file gets
@@ -21,11 +21,13 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "packer/input.h"
 #include "packer/plan.h"
 #include "packer/problems.h"
 
 struct pack_options {
-	const char *source;      /* the directory */
+	const char *source;      /* the directory; of an input its name */
+	const struct pack_input *input; /* NULL: the directory is packed */
 	const char *out;         /* the packed file's name, or a pattern (out_name.h) */
 	enum pack_layout layout;
 	bool shuffle;
@@ -67,6 +69,7 @@ struct pack_result {
 	uint64_t labels;   /* members made for labels */
 	uint64_t decoded;  /* images */
 	uint64_t bytes;    /* of contents */
+	uint64_t damaged;  /* pieces of files whose stored bytes are damaged */
 	uint64_t special;  /* FIFOs, sockets and devices, left out */
 	uint64_t no_class, no_name; /* files that fit no sample, left out */
 	uint64_t clamped;  /* times changed to ones that the format has */

@@ -57,7 +57,7 @@ struct read_ring {
 	struct lock lock;
 	struct wakeup ready;  /* the next piece is read */
 	struct wakeup room;   /* a slot or memory is free, or all shall end */
-	int root;
+	const struct pack_scan *scan;
 	struct decoders *decoders;
 	const struct plan_item *items;
 	size_t count;
@@ -218,18 +218,42 @@ static int read_open(struct slot *slot, int fd)
 	return err;
 }
 
-static void read_ring_read_piece(struct read_ring *r, struct slot *slot)
+static void read_file(struct read_ring *r, struct slot *slot)
 {
 	struct read_ring_piece *piece = &slot->piece;
 	/* an open must not wait for a file that became a FIFO */
-	CLEANUP(cleanup_close) int fd = pack_scan_open(r->root, piece->item->source->path,
+	CLEANUP(cleanup_close) int fd = pack_scan_open(r->scan->root,
+						       piece->item->source->path,
 						       O_RDONLY | O_NONBLOCK | O_NOCTTY);
 
 	piece->where = fd < 0 ? "opened" : "read";
 	piece->err = fd < 0 ? fd : read_ring_make_room(&slot->memory, piece->wanted);
 	if (!piece->err)
 		piece->err = read_open(slot, fd);
-	piece->bytes = slot->memory.bytes;
+}
+
+static void read_input(const struct pack_input *input, struct slot *slot)
+{
+	struct read_ring_piece *piece = &slot->piece;
+	const struct pack_scan_entry *source = piece->item->source;
+
+	piece->where = "read";
+	piece->err = read_ring_make_room(&slot->memory, piece->wanted);
+	if (!piece->err && piece->wanted)
+		piece->err = input->read(input->context, source, slot->memory.bytes,
+					 piece->wanted, piece->offset);
+	piece->length = piece->err ? 0 : piece->wanted;
+	piece->xattrs = source->xattrs;
+	piece->xattr_count = source->xattr_count;
+}
+
+static void read_ring_read_piece(struct read_ring *r, struct slot *slot)
+{
+	if (r->scan->input)
+		read_input(r->scan->input, slot);
+	else
+		read_file(r, slot);
+	slot->piece.bytes = slot->memory.bytes;
 }
 
 /* Waits for `bytes` of memory; the next piece never waits. False: the reader stops. */
@@ -297,8 +321,9 @@ static void clear_slot(struct slot *slot)
 	slot->arena = (struct arena){ 0 };
 }
 
-int read_ring_start(struct read_ring **out, int root, const struct plan_item *items,
-		    size_t count, struct decoders *decoders, unsigned threads)
+int read_ring_start(struct read_ring **out, const struct pack_scan *scan,
+		    const struct plan_item *items, size_t count,
+		    struct decoders *decoders, unsigned threads)
 {
 	size_t slots = (size_t)SLOTS_A_THREAD * (threads ? threads : 1);
 	struct read_ring *r = calloc(1, sizeof(*r) + slots * sizeof(r->slots[0]));
@@ -308,7 +333,7 @@ int read_ring_start(struct read_ring **out, int root, const struct plan_item *it
 		return -ENOMEM;
 	r->lock = (struct lock)LOCK_INIT;
 	r->ready = r->room = (struct wakeup)WAKEUP_INIT;
-	r->root = root;
+	r->scan = scan;
 	r->decoders = decoders;
 	r->items = items;
 	r->count = count;

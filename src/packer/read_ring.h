@@ -47,11 +47,12 @@ struct read_ring;
 
 /*
  * Starts to read those of the `count` items that are files with contents. The items,
- * `root` (the open source directory) and `decoders` must outlive the reader. `decoders`
- * may be NULL if no item is decoded. 0 or a negative errno.
+ * their scan and `decoders` must outlive the reader. `decoders` may be NULL if no item is
+ * decoded. 0 or a negative errno.
  */
-int read_ring_start(struct read_ring **out, int root, const struct plan_item *items,
-		    size_t count, struct decoders *decoders, unsigned threads);
+int read_ring_start(struct read_ring **out, const struct pack_scan *scan,
+		    const struct plan_item *items, size_t count,
+		    struct decoders *decoders, unsigned threads);
 
 /* Waits for the next piece; NULL at the end. It lives until the next call. */
 const struct read_ring_piece *read_ring_next(struct read_ring *reader);

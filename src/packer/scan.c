@@ -364,8 +364,7 @@ static bool same_file(const void *context, uint32_t id, const void *key)
 	return one->inode == other->inode && one->device == other->device;
 }
 
-/* The first name of a file stays a file; its other names become hard links. */
-static int find_links(struct pack_scan *scan)
+int pack_scan_find_links(struct pack_scan *scan)
 {
 	struct idmap map = { 0 };
 	int err = 0;
@@ -416,7 +415,7 @@ static int scan_assemble(struct pack_scan *scan, struct pack_scan_directory *roo
 		return -ENOMEM;
 	scan->entries[scan->count++] = *self;
 	put_in_order(scan, root);
-	return find_links(scan);
+	return pack_scan_find_links(scan);
 }
 
 int pack_scan_run(const struct pack_scan_config *config, struct pack_scan *out,
@@ -488,6 +487,7 @@ void pack_scan_free(struct pack_scan *scan)
 		free(directory);
 	}
 	free(scan->entries);
+	arena_free(&scan->arena);
 	if (scan->root >= 0)
 		close(scan->root);
 	*scan = (struct pack_scan){ .root = -1 };

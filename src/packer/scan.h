@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * scan.h: lists a source tree.
+ * scan.h: lists a source tree: a directory, or another input (input.h).
  *
  * Names are bytes. Directories, files, symbolic links and hard links are listed with
  * their attributes; FIFOs, sockets and devices are counted and left out. Contents are not
@@ -19,13 +19,14 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "packer/input.h"
 #include "packer/problems.h"
 #include "packer/writer.h"
 
 struct pack_scan_entry {
 	const char *path;   /* from the source directory; "" is the directory */
 	const char *target; /* as pack_entry has it */
-	const struct pack_xattr *xattrs; /* of a directory only */
+	const struct pack_xattr *xattrs; /* of a file only with an input */
 	uint64_t size;      /* of a file and its hard links */
 	uint64_t decoded_size; /* of a decoded image; or 0 (measure.h) */
 	uint64_t device, inode;
@@ -44,8 +45,12 @@ struct pack_scan {
 		/* in the order of pack_path_compare, the root first */
 	size_t count;
 	uint64_t special;           /* FIFOs, sockets and devices, left out */
-	int root;                   /* the source directory, open */
+	int root;                   /* the source directory, open; or -1 */
 	struct pack_scan_directory *directories;
+	const struct pack_input *input; /* or NULL: a directory */
+	struct arena arena;         /* the rest is of an input */
+	size_t room;                /* of `entries` */
+	uint64_t bytes;             /* of all files */
 };
 
 /* Is `name` in `directory` one of the output files? */
@@ -68,6 +73,33 @@ struct pack_scan_config {
 int pack_scan_run(const struct pack_scan_config *config, struct pack_scan *out,
 		  struct error *e);
 void pack_scan_free(struct pack_scan *scan);
+
+/* Lists an input; it must outlive the scan. As pack_scan_run. */
+int pack_scan_list(const struct pack_input *input, struct pack_scan *out, struct error *e);
+
+/*
+ * For an input: adds an entry; its path, xattrs and a copy of its target are made here.
+ * `directory` is the number of an entry added before; for the root, the first, no name is
+ * given. Names may be of strangers, and come as a walk has them: in each directory in the
+ * order of their bytes, its contents before the next name. 0, -ENOMEM; -EBADMSG: another
+ * order, or what no tree has.
+ */
+int pack_scan_add(struct pack_scan *scan, size_t directory, const char *name, size_t length,
+		  const struct pack_scan_entry *attributes);
+
+/* Adds an attribute to the last entry: user.* only, each once. */
+int pack_scan_add_xattr(struct pack_scan *scan, const char *name, const void *value,
+			size_t size);
+
+/* The first of several names of a file stays a file; the others become hard links. */
+int pack_scan_find_links(struct pack_scan *scan);
+
+/*
+ * Reads up to `length` of a file's first bytes: their number or a negative errno. *where:
+ * "opened" or "read".
+ */
+ssize_t pack_scan_read(const struct pack_scan *scan, const struct pack_scan_entry *entry,
+		       void *bytes, size_t length, const char **where);
 
 /*
  * Notes a problem for each directory that has changed since it was listed, except

@@ -2,7 +2,6 @@
 #include "packer/shard.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +24,7 @@ struct shard_writing {
 	struct writer *writer;
 	struct read_ring *reader;
 	uint64_t written; /* bytes of contents in this shard */
+	bool input_ended; /* no file can be read any more */
 	VEC(const struct pack_scan_entry *) lost; /* left out, with other names */
 };
 
@@ -35,7 +35,7 @@ static int shard_report(const struct shard_writing *w, const struct plan_item *i
 	const struct pack_options *o = w->job->options;
 
 	problems_add(&w->job->result->problems, item->source->path, "%s", reason);
-	if (o->keep_going)
+	if (o->keep_going && !w->input_ended)
 		return 0;
 	return error_set(e, ERROR_SYSTEM, EIO,
 			 "%s/%s: %s; %s was not made; --keep-going packs the rest", o->source,
@@ -144,11 +144,24 @@ static int write_zeros(struct shard_writing *w, uint64_t left, struct error *e)
 	return err;
 }
 
+/* -EPIPE: nothing reads the input any more (input.h). */
+static void note_fault(struct shard_writing *w, int err)
+{
+	w->job->result->damaged += err == -EBADMSG;
+	w->input_ended |= err == -EPIPE && w->job->scan->input;
+}
+
+static const char *shard_reason(int err)
+{
+	return err == -EBADMSG ? "its bytes are damaged" : strerror(-err);
+}
+
 /* The fault of a piece as a phrase; NULL: none. */
 static const char *fault_of(const struct read_ring_piece *piece, char *text, size_t size)
 {
 	if (piece->err)
-		snprintf(text, size, "cannot be %s: %s", piece->where, strerror(-piece->err));
+		snprintf(text, size, "cannot be %s: %s", piece->where,
+			 shard_reason(piece->err));
 	else if (piece->changed)
 		snprintf(text, size, "changed while it was packed");
 	else
@@ -161,6 +174,7 @@ static const struct read_ring_piece *next_piece(struct shard_writing *w)
 {
 	const struct read_ring_piece *piece = read_ring_next(w->reader);
 
+	note_fault(w, piece->err);
 	w->job->progress->bytes += piece->last ? piece->item->source->size - piece->offset :
 						 piece->wanted;
 	return piece;
@@ -307,20 +321,18 @@ static int shard_write_item(struct shard_writing *w, const struct plan_item *ite
 /* ---- Samples that lack a member ---- */
 
 /* The reason why the first piece of a file cannot be read, as a phrase; NULL: it can. */
-static const char *read_fault(int root, const struct plan_item *item, char *text,
-			      size_t size)
+static const char *read_fault(struct shard_writing *w, const struct plan_item *item,
+			      char *text, size_t size)
 {
-	static char buffer[ZEROS];
-	CLEANUP(cleanup_close) int fd = pack_scan_open(root, item->source->path,
-						       O_RDONLY | O_NONBLOCK | O_NOCTTY);
-	ssize_t n = fd < 0 ? 0 : 1;
+	static char buffer[READ_RING_PIECE];
+	const char *where;
+	ssize_t n = pack_scan_read(w->job->scan, item->source, buffer, sizeof(buffer), &where);
 
-	for (off_t at = 0; n > 0 && at < READ_RING_PIECE; at += n)
-		n = pread(fd, buffer, sizeof(buffer), at);
-	if (fd >= 0 && n >= 0)
+	if (n >= 0)
 		return NULL;
-	snprintf(text, size, "cannot be %s: %s; its sample is left out",
-		 fd < 0 ? "opened" : "read", strerror(fd < 0 ? -fd : errno));
+	note_fault(w, (int)n);
+	snprintf(text, size, "cannot be %s: %s; its sample is left out", where,
+		 shard_reason((int)n));
 	return text;
 }
 
@@ -371,7 +383,7 @@ static ssize_t skip_bad_sample(struct shard_writing *w, size_t first, struct err
 	count = sample_length(items, w->job->count - first);
 	for (size_t i = 0; i < count; i++) {
 		const char *reason = read_ring_has_contents(&items[i]) ?
-			read_fault(w->job->root, &items[i], text, sizeof(text)) : NULL;
+			read_fault(w, &items[i], text, sizeof(text)) : NULL;
 
 		if (!reason)
 			continue;
@@ -385,7 +397,7 @@ static int write_items(struct shard_writing *w, struct error *e)
 {
 	const struct shard_job *job = w->job;
 	ssize_t skipped;
-	int err = read_ring_start(&w->reader, job->root, job->items, job->count,
+	int err = read_ring_start(&w->reader, job->scan, job->items, job->count,
 				  job->decoders, job->threads);
 
 	if (err)
@@ -447,7 +459,7 @@ static int check_tree(const struct shard_writing *w, struct error *e)
 {
 	const struct shard_job *job = w->job;
 
-	if (!job->scan ||
+	if (!job->last || job->scan->input ||
 	    !pack_scan_recheck(job->scan, job->directory, &job->result->problems) ||
 	    job->options->keep_going)
 		return 0;

@@ -19,7 +19,7 @@ struct shard_job {
 	struct pack_result *result;  /* counts packed entries, and problems */
 	const struct writer_ops *writer;
 	const char *compressor;      /* NULL: that of the options */
-	int root;                    /* the source directory */
+	const struct pack_scan *scan;
 	const struct plan_item *items;
 	size_t count;
 	struct decoders *decoders;   /* NULL where no image is decoded */
@@ -27,7 +27,7 @@ struct shard_job {
 	int64_t newest;
 	const char *plan;            /* of a set: its size is noted there; or NULL */
 	size_t number;               /* in the set */
-	const struct pack_scan *scan;     /* checked by the last shard; or NULL */
+	bool last;                   /* it checks whether the tree has changed */
 	const struct stat *directory;   /* the output directory, which is not checked */
 };
 

@@ -197,9 +197,21 @@ static bool is_named(const struct place *place, const struct stat *st)
 	       named.st_dev == st->st_dev;
 }
 
-/* Waits for another process that writes the file. Some filesystems have no locks. */
-static void await_lock(const struct spool_file *file, int fd)
+static off_t size_now(int fd)
 {
+	struct stat st;
+
+	return fstat(fd, &st) < 0 ? 0 : st.st_size;
+}
+
+/*
+ * Waits for another process that writes the file: 0, or -ETIMEDOUT where that has written
+ * nothing for wait_ms. Some filesystems have no locks.
+ */
+static int await_lock(const struct spool_file *file, int fd, unsigned wait_ms)
+{
+	long long since = bounded_now();
+	off_t size = size_now(fd), now;
 	bool told = false;
 
 	while (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
@@ -207,13 +219,29 @@ static void await_lock(const struct spool_file *file, int fd)
 			log_notice("'%s%s': another process unpacks it; waiting for that",
 				   file->path, partial);
 		told = true;
+		now = size_now(fd);
+		if (now != size)
+			since = bounded_now();
+		else if (bounded_now() - since > wait_ms)
+			return -ETIMEDOUT;
+		size = now;
 		steps_record(file->path);
 		bounded_pause(WAIT_MS);
 	}
+	return 0;
+}
+
+static int refuse_wait(const struct spool_file *file, unsigned wait_ms, struct error *e)
+{
+	return error_set(e, ERROR_LATE, ETIMEDOUT,
+			 "'%s%s': the process that unpacks it has written nothing for %u s; end "
+			 "that (fuser names it), or name another directory with -o spool=",
+			 file->path, partial, wait_ms / 1000);
 }
 
 /* The file that will stay: one that is complete, or one to write, which is locked. */
-static int open_staying(const struct place *place, struct spool_file *file, struct error *e)
+static int open_staying(const struct place *place, struct spool_file *file, unsigned wait_ms,
+			struct error *e)
 {
 	while (!find_kept(place, file)) {
 		CLEANUP(cleanup_close) int fd = place_open_private(place, partial);
@@ -223,7 +251,8 @@ static int open_staying(const struct place *place, struct spool_file *file, stru
 			return spool_refuse(file->path, fd, e);
 		if (!is_private(fd, &st))
 			return spool_refuse(file->path, -EPERM, e);
-		await_lock(file, fd);
+		if (await_lock(file, fd, wait_ms) < 0)
+			return refuse_wait(file, wait_ms, e);
 		if (!is_named(place, &st) || find_kept(place, file)) {
 			if (file->kept && is_named(place, &st))
 				place_unlink(place, partial);
@@ -238,7 +267,7 @@ static int open_staying(const struct place *place, struct spool_file *file, stru
 	return 0;
 }
 
-static int open_spool_file(struct spool_file *file, struct error *e)
+static int open_spool_file(struct spool_file *file, unsigned wait_ms, struct error *e)
 {
 	struct place *place;
 	int err = place_open(file->path, false, &place, e);
@@ -246,7 +275,7 @@ static int open_spool_file(struct spool_file *file, struct error *e)
 	if (err)
 		return err;
 	if (file->stays) {
-		err = open_staying(place, file, e);
+		err = open_staying(place, file, wait_ms, e);
 	} else {
 		file->fd = place_create_unnamed(place);
 		err = file->fd < 0 ? spool_refuse(file->path, file->fd, e) : 0;
@@ -274,7 +303,7 @@ static int open_in_order(struct spool *spool, struct error *e)
 		}
 		if (!next)
 			return 0;
-		err = open_spool_file(next, e);
+		err = open_spool_file(next, spool->wait_ms, e);
 		if (err)
 			return err;
 		last = next->path;
@@ -288,6 +317,7 @@ int spool_choose(const struct dataset_config *config, const struct source_set *s
 	if (!out->files)
 		return error_no_memory(e, NULL);
 	out->count = sources->count;
+	out->wait_ms = SPOOL_WAIT_MS;
 	for (uint32_t i = 0; i < out->count; i++)
 		out->files[i] = (struct spool_file){
 			.fd = -1, .compressed = is_compressed(sources->sources[i], config->base) };

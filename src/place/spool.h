@@ -10,7 +10,8 @@
  * SOURCE is a hash of the source's identity (base/identity.h), SIZE that of the file, and
  * CONTENTS a hash of its own beginning, end and samples: only a file for which all three are
  * right is used. It is NAME-SOURCE.unpacking until it is complete, and locked (flock(2)):
- * a second mount waits, and what a killed process left is written over.
+ * a second mount waits as long as the file grows, and SPOOL_WAIT_MS more; what a killed
+ * process left is written over.
  *
  * The files are opened with the rights of the mount's user. A sandboxed process of granary
  * writes them (tools/granary/unpack_sources.h).
@@ -27,6 +28,8 @@
 #include "place/config.h"
 #include "source/source_set.h"
 
+enum { SPOOL_WAIT_MS = 10 * 60 * 1000 };
+
 struct spool_file {
 	bool compressed; /* the source is */
 	int fd;      /* -1: none */
@@ -41,6 +44,7 @@ struct spool_file {
 struct spool {
 	struct spool_file *files; /* owned: one a source; NULL: none */
 	uint32_t count;
+	unsigned wait_ms; /* how long another process may write nothing to a file that stays */
 };
 
 /* Which sources may have to be unpacked, by their first bytes. 0; -ENOMEM, or

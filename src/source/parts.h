@@ -39,7 +39,7 @@ const struct source *source_part_at(const struct source *source, uint64_t *at);
 const struct source *source_part_by_path(const struct source *source, const char *path);
 
 /*
- * Says in the sentence of a damaged or truncated source what the parts may have to do with
+ * Says in the sentence of a source that is damaged, truncated or has no end what the parts may have to do with
  * it: one of them is shorter than the others, or one before or behind them is not there.
  * Nothing where the source is no part.
  */

@@ -164,6 +164,7 @@ json() {
 	members verify "$(granary verify --json t.tar)"
 	granary pack -q "$work/tree" p.tar
 	members pack "$(granary pack --json --force "$work/tree" p.tar)"
+	members convert "$(granary convert --json --force t.tar p.tar)"
 	members umount "$(granary umount --json "$mnt")"
 	members doctor "$(granary doctor --json)"
 	mkdir -p "$work/fake/.granaryfs"

@@ -139,6 +139,22 @@ try_missing() {
 	refuses "alone" "plain.tar.gz.partab' is not there" "$parts/plain.tar.gz.partaa"
 }
 
+# Cut between two members, a tar is sound without its last part.
+try_end() {
+	local i
+	mkdir "$work/blocks"
+	for i in {10..29}; do
+		head -c 512 /dev/urandom >"$work/blocks/$i"
+	done
+	(cd "$work/blocks" && tar --format=ustar -cf "$work/blocks.tar" *)
+	check "end: cut" cut_file end blocks.tar blocks.tar. -b 10240 -a 2 || return
+	"$granary" ls -o index=off "$work/end/blocks.tar.aa" >"$work/said" 2>&1
+	is "$(grep -c 'is not there' "$work/said")" 0 "end: all parts are there"
+	rm "$work/end/blocks.tar.ac"
+	says 0 "blocks.tar.ac' is not there" "end: the last part is missing, and is named" \
+		"$granary" ls -o index=off "$work/end/blocks.tar.aa"
+}
+
 # Shards count before the extension; and files that begin alike are whole.
 try_shards() {
 	local i
@@ -224,6 +240,7 @@ try_index
 try_places
 try_rot
 try_missing
+try_end
 try_shards
 try_zip
 try_large

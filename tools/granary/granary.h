@@ -33,8 +33,9 @@ struct command {
 };
 
 extern const struct command command_info, command_ls, command_cat, command_index,
-	command_umount, command_stats, command_wait, command_verify, command_extract, command_stat, command_run, command_pack, command_doctor,
-	command_list, command_top, command_report;
+	command_umount, command_stats, command_wait, command_verify, command_extract,
+	command_stat, command_run, command_pack, command_convert, command_doctor, command_list,
+	command_top, command_report;
 
 enum { OPTION_LETTERS = 128 };
 

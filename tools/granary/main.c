@@ -31,6 +31,7 @@ static const struct command *const commands[] = {
 	&command_stat,
 	&command_run,
 	&command_pack,
+	&command_convert,
 	&command_doctor,
 };
 

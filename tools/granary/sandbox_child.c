@@ -113,15 +113,21 @@ static _Noreturn void sandbox_child_work_in_child(const struct sandbox_child *ap
 
 /* ---- The parent ------------------------------------------------------------- */
 
+int sandbox_child_crash(const struct request *request, const struct source_set *sources,
+			int status, struct error *e)
+{
+	return error_set(e, ERROR_DATASET, EBADMSG,
+			 "'%s' made granary %s crash (signal %d, %s): it is damaged, or breaks a "
+			 "library that reads it; copy it again, or pack it again",
+			 source_path(sources->sources[0]), request->command->name,
+			 WTERMSIG(status), strsignal(WTERMSIG(status)));
+}
+
 static int report_crash(const struct sandbox_child *apart, int status)
 {
 	struct error e;
 
-	error_set(&e, ERROR_DATASET, EBADMSG,
-		  "'%s' made granary %s crash (signal %d, %s): it is damaged, or breaks a "
-		  "library that reads it; copy it again, or pack it again",
-		  source_path(apart->sources->sources[0]), apart->request->command->name,
-		  WTERMSIG(status), strsignal(WTERMSIG(status)));
+	sandbox_child_crash(apart->request, apart->sources, status, &e);
 	return report_error(&e);
 }
 

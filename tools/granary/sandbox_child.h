@@ -43,6 +43,10 @@ int sandbox_child_run(const struct sandbox_child *apart);
 /* For a command with an open dataset and no channel of its own: runs work(request). */
 int sandbox_child_read(struct request *request, int (*work)(struct request *request));
 
+/* Fills in the error of a child that crashed: its wait status. Returns -EBADMSG. */
+int sandbox_child_crash(const struct request *request, const struct source_set *sources,
+			int status, struct error *e);
+
 /*
  * Call it first in main: notes the descriptors that the caller left open, which the child
  * closes. Not for a program that gets its files by descriptor. 0 or a negative errno.

@@ -509,6 +509,7 @@ static bool at_end(struct arrow_file *file)
 		findings_add(file->scan->findings, FINDING_LEFT_OUT,
 			     "it has no mark at its end: if it was cut, then between two "
 			     "record batches; %" PRIu64 " are there", file->next);
+	file->scan->unended = true;
 	file->warned = true;
 	return true;
 }

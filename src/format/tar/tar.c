@@ -92,7 +92,8 @@ static void tar_report(const struct tar_walk *walk)
 {
 	struct findings *findings = walk->scan->findings;
 
-	if (walk->end == walk->window.length)
+	walk->scan->unended = walk->end == walk->window.length;
+	if (walk->scan->unended)
 		findings_add(findings, FINDING_LEFT_OUT,
 			     "it has no mark at its end: all its members are whole, but "
 			     "there may have been more");

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The entries of an input: what a tree can have is added, anything else is refused. */
+#include "unit.h"
+
+#include <errno.h>
+
+#include "packer/scan.h"
+
+enum { ROOT = 0, A = 1 }; /* numbers of entries */
+
+static struct pack_scan scan;
+
+static int add_kind(size_t directory, const char *name, uint16_t kind)
+{
+	const struct pack_scan_entry entry = { .kind = kind, .size = 5, .mode = 0644,
+					       .target = "there" };
+
+	return pack_scan_add(&scan, directory, name, strlen(name), &entry);
+}
+
+/* The root, a/ and a/file. */
+static int begin(void **state)
+{
+	(void)state;
+	scan = (struct pack_scan){ .root = -1 };
+	assert_int_equal(add_kind(ROOT, "", PACK_DIRECTORY), 0);
+	assert_int_equal(add_kind(ROOT, "a", PACK_DIRECTORY), 0);
+	assert_int_equal(add_kind(A, "file", PACK_FILE), 0);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	pack_scan_free(&scan);
+	return 0;
+}
+
+static void test_paths_are_made(void **state)
+{
+	(void)state;
+	assert_int_equal(add_kind(ROOT, "a-b", PACK_SYMLINK), 0);
+	assert_int_equal(scan.count, 4);
+	assert_string_equal(scan.entries[0].path, "");
+	assert_string_equal(scan.entries[2].path, "a/file");
+	assert_string_equal(scan.entries[3].path, "a-b");
+	assert_string_equal(scan.entries[3].target, "there");
+	assert_int_equal(scan.bytes, 5);
+}
+
+static void test_names_are_checked(void **state)
+{
+	static const char *const names[] = { "", ".", "..", "x/y", "/x" };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(names); i++)
+		assert_int_equal(add_kind(ROOT, names[i], PACK_FILE), -EBADMSG);
+	assert_int_equal(pack_scan_add(&scan, ROOT, "b\0c", 3,
+				       &(struct pack_scan_entry){ .kind = PACK_FILE }),
+			 -EBADMSG);
+	assert_int_equal(scan.count, 3);
+}
+
+static void test_order_is_checked(void **state)
+{
+	(void)state;
+	assert_int_equal(add_kind(A, "file", PACK_FILE), -EBADMSG);
+	assert_int_equal(add_kind(A, "early", PACK_FILE), -EBADMSG);
+	assert_int_equal(add_kind(ROOT, "a", PACK_DIRECTORY), -EBADMSG);
+	assert_int_equal(add_kind(ROOT, "b", PACK_FILE), 0);
+	assert_int_equal(add_kind(A, "late", PACK_FILE), -EBADMSG);
+}
+
+static void test_directories_are_checked(void **state)
+{
+	(void)state;
+	assert_int_equal(add_kind(2, "in_a_file", PACK_FILE), -EBADMSG);
+	assert_int_equal(add_kind(3, "in_itself", PACK_FILE), -EBADMSG);
+	assert_int_equal(add_kind(SIZE_MAX, "nowhere", PACK_FILE), -EBADMSG);
+}
+
+static void test_attributes_are_checked(void **state)
+{
+	const struct pack_scan_entry wrong[] = {
+		{ .kind = PACK_HARDLINK }, { .kind = 77 },
+		{ .kind = PACK_FILE, .mode = 0100644 },
+		{ .kind = PACK_FILE, .mtime_ns = 1000000000 },
+		{ .kind = PACK_FILE, .size = UINT64_MAX },
+	};
+	const struct pack_scan_entry large = { .kind = PACK_FILE, .size = UINT64_C(1) << 60 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(wrong); i++)
+		assert_int_equal(pack_scan_add(&scan, ROOT, "b", 1, &wrong[i]), -EBADMSG);
+	assert_int_equal(pack_scan_add(&scan, ROOT, "b", 1, &large), 0);
+	assert_int_equal(pack_scan_add(&scan, ROOT, "c", 1, &large), -EBADMSG);
+}
+
+static void test_attributes_are_sorted(void **state)
+{
+	static const char *const names[] = { "user.m", "user.a", "user.z", "user.b", "user.c" };
+	const struct pack_scan_entry *file = &scan.entries[2];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(names); i++)
+		assert_int_equal(pack_scan_add_xattr(&scan, names[i], "v", 1), 0);
+	assert_int_equal(pack_scan_add_xattr(&scan, "user.b", "w", 1), -EBADMSG);
+	assert_int_equal(pack_scan_add_xattr(&scan, "security.x", "w", 1), -EBADMSG);
+	assert_int_equal(file->xattr_count, 5);
+	for (uint32_t i = 1; i < file->xattr_count; i++)
+		assert_true(strcmp(file->xattrs[i - 1].name, file->xattrs[i].name) < 0);
+}
+
+/* The second name of an inode is a link to the first. */
+static void test_links_are_found(void **state)
+{
+	const struct pack_scan_entry linked = { .kind = PACK_FILE, .inode = 9, .linked = true };
+
+	(void)state;
+	assert_int_equal(pack_scan_add(&scan, ROOT, "b", 1, &linked), 0);
+	assert_int_equal(pack_scan_add(&scan, ROOT, "c", 1, &linked), 0);
+	assert_int_equal(pack_scan_find_links(&scan), 0);
+	assert_int_equal(scan.entries[3].kind, PACK_FILE);
+	assert_int_equal(scan.entries[4].kind, PACK_HARDLINK);
+	assert_string_equal(scan.entries[4].target, "b");
+}
+
+static int list_nothing(void *context, struct pack_scan *out, struct error *e)
+{
+	(void)context;
+	(void)out;
+	(void)e;
+	return 0;
+}
+
+static void test_a_root_is_needed(void **state)
+{
+	const struct pack_input input = { .list = list_nothing };
+	struct pack_scan empty;
+	struct error e;
+
+	(void)state;
+	assert_int_equal(pack_scan_list(&input, &empty, &e), -EBADMSG);
+	pack_scan_free(&empty);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(test_paths_are_made, begin, end),
+	cmocka_unit_test_setup_teardown(test_names_are_checked, begin, end),
+	cmocka_unit_test_setup_teardown(test_order_is_checked, begin, end),
+	cmocka_unit_test_setup_teardown(test_directories_are_checked, begin, end),
+	cmocka_unit_test_setup_teardown(test_attributes_are_checked, begin, end),
+	cmocka_unit_test_setup_teardown(test_attributes_are_sorted, begin, end),
+	cmocka_unit_test_setup_teardown(test_links_are_found, begin, end),
+	cmocka_unit_test(test_a_root_is_needed),
+};
+
+UNIT_MAIN(tests)
