@@ -10,7 +10,6 @@
 enum {
 	KALDI_KEY_MOST = 256,
 	SAFETENSORS_MOST = 100000000, /* bytes of its JSON, as its library has it */
-	TABLE_LEAST = 4096,
 	BETON_VERSION = 2,
 	BETON_HEADER = 24,
 	BETON_PAGE_LEAST = 2 << 20,
@@ -85,49 +84,22 @@ static bool is_beton(const struct signature_row *row, const unsigned char *head,
 	       (page & (page - 1)) == 0 && little_endian(head + 16, 8) > BETON_HEADER;
 }
 
-/*
- * The head of MDS shards and LitData chunks: how many samples, and where each begins and
- * the last ends. Leaves in *end where this table ends.
- */
-static bool is_sample_table(const unsigned char *head, size_t n, uint64_t *end)
+/* A LitData chunk: how many samples, and where each begins and the last ends. */
+static bool is_litdata_chunk(const struct signature_row *row, const unsigned char *head,
+			     size_t n)
 {
-	uint64_t samples, before = 0;
+	uint64_t samples = n < 12 ? 0 : little_endian(head, 4), end = 4 * (samples + 2), before = end;
 
-	if (n < 12)
+	if (samples == 0 || little_endian(head + 4, 4) != end)
 		return false;
-	samples = little_endian(head, 4);
-	*end = 4 * (samples + 2);
-	if (samples == 0)
-		return false;
-	for (size_t at = 4; at + 4 <= n && at < *end; at += 4) {
+	for (size_t at = 4; at + 4 <= n && at < end; at += 4) {
 		uint64_t offset = little_endian(head + at, 4);
 
-		if (offset < *end || offset < before)
+		if (offset < before)
 			return false;
 		before = offset;
 	}
 	return true;
-}
-
-/* Behind the table there is JSON: the names and encodings of the columns. */
-static bool is_mds_shard(const struct signature_row *row, const unsigned char *head,
-			 size_t n)
-{
-	uint64_t end;
-
-	if (!is_sample_table(head, n, &end) || little_endian(head + 4, 4) <= end)
-		return false;
-	if (end + 1 >= n) /* so long a table in order is no chance */
-		return n >= TABLE_LEAST;
-	return head[end] == '{' && head[end + 1] == '"';
-}
-
-static bool is_litdata_chunk(const struct signature_row *row, const unsigned char *head,
-			     size_t n)
-{
-	uint64_t end;
-
-	return is_sample_table(head, n, &end) && little_endian(head + 4, 4) == end;
 }
 
 /* A key, a blank, and the mark of what is binary. */

@@ -3,10 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+#if __has_include(<linux/openat2.h>)
+#include <linux/openat2.h> /* since Linux 5.6 */
+#endif
 
 #include "base/cleanup.h"
 
@@ -16,6 +22,16 @@ static bool opath_is_same_file(int a, int b)
 
 	return fstat(a, &st) == 0 && fstat(b, &other) == 0 && st.st_dev == other.st_dev &&
 	       st.st_ino == other.st_ino && st.st_rdev == other.st_rdev;
+}
+
+static bool opath_is_link(int held)
+{
+	struct stat st;
+
+	if (fstat(held, &st) < 0 || !S_ISLNK(st.st_mode))
+		return false;
+	errno = ELOOP;
+	return true;
 }
 
 static int open_path(int held, const char *path, int flags)
@@ -38,6 +54,48 @@ int opath_reopen(int held, const char *path, int flags)
 	if (fd >= 0 || errno != ENOENT)
 		return fd < 0 ? -errno : fd;
 	return readlink(link, &first, 1) < 0 ? open_path(held, path, flags) : -ENOENT;
+}
+
+/* Name by name, without links. */
+static int hold_without_links(int root, const char *path)
+{
+	CLEANUP(cleanup_close) int held = -1;
+	char name[NAME_MAX + 1];
+
+	for (;;) {
+		size_t n = strcspn(path, "/");
+		int fd;
+
+		if (n > NAME_MAX) {
+			errno = ENAMETOOLONG;
+			return -1;
+		}
+		memcpy(name, path, n);
+		name[n] = '\0';
+		fd = openat(held < 0 ? root : held, name,
+			    O_PATH | O_NOFOLLOW | O_CLOEXEC | (path[n] ? O_DIRECTORY : 0));
+		if (fd < 0)
+			return -1;
+		cleanup_close(&held);
+		held = fd;
+		path += n + strspn(path + n, "/");
+		if (!*path)
+			break;
+	}
+	return opath_is_link(held) ? -1 : steal_fd(&held);
+}
+
+int opath_hold_below(int root, const char *path)
+{
+#ifdef RESOLVE_BENEATH
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
+				.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS };
+	int fd = (int)syscall(__NR_openat2, root, path, &how, sizeof(how));
+
+	if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
+		return fd;
+#endif
+	return hold_without_links(root, path);
 }
 
 int opath_open_file(const char *path)

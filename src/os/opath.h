@@ -18,6 +18,13 @@
  */
 int opath_reopen(int held, const char *path, int flags);
 
+/*
+ * An O_PATH descriptor of what `path` leads to, which lies below the directory `root`: or -1
+ * and errno, EXDEV where a link leads out of it. Before Linux 5.6, and where a seccomp filter
+ * forbids openat2, no name of the path may be a link (ELOOP, or ENOTDIR).
+ */
+int opath_hold_below(int root, const char *path);
+
 /* Opens a regular file for reading; -EINVAL for anything else. */
 int opath_open_file(const char *path);
 

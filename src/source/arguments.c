@@ -8,22 +8,26 @@
 #include <sys/stat.h>
 
 #include "base/brace.h"
+#include "base/cleanup.h"
 #include "base/vec.h"
 #include "os/steps.h"
 #include "source/directory.h"
 #include "source/saved_directory.h"
+#include "source/shard_list.h"
 
 struct argument {
 	const char *text;    /* a literal path, owned or not; */
 	char *owned;
 	struct brace *brace; /* or a pattern, if it is one */
+	size_t directory;    /* a shard lies below these first bytes of its path, */
+	uint64_t size;       /* and has this size, as its index says */
 	uint32_t before;     /* files of the arguments before it */
 };
 
 struct arguments {
 	uint32_t count;
 	VEC(struct argument) items;
-	size_t saved_left; /* for saved_directory.h */
+	size_t json_left; /* for json_names.h */
 };
 
 /* The words of a pattern for files with companions are visited one by one. */
@@ -98,7 +102,7 @@ static int arguments_add_file(struct arguments *arguments, struct argument file,
 			      const char *next, struct error *e)
 {
 	struct path_list indices = { NULL, 0, 0 };
-	int err = saved_indices_list(file.text, &arguments->saved_left, &indices, e);
+	int err = saved_indices_list(file.text, &arguments->json_left, &indices, e);
 
 	if (err) {
 		free(file.owned);
@@ -143,15 +147,36 @@ static int arguments_add_pattern(struct arguments *arguments, const char *text,
 	return err;
 }
 
+/* The shards that an index names: 1, 0 if it names none, or an error. */
+static int arguments_add_shards(struct arguments *arguments, const char *text, bool directory,
+				struct error *e)
+{
+	CLEANUP(shard_list_free) struct shard_list list = { NULL, 0, 0 };
+	int there = directory ?
+			    shard_list_of_directory(text, &arguments->json_left, &list, e) :
+			    shard_list_of_file(text, &arguments->json_left, &list, e);
+	int err = there < 0 ? there : 0;
+
+	for (size_t i = 0; i < list.count && !err; i++) {
+		struct shard_name *shard = &list.items[i];
+
+		err = add_argument(arguments, (struct argument){ .text = shard->path,
+				   .owned = shard->path, .directory = shard->directory,
+				   .size = shard->size }, 1, e);
+		shard->path = NULL;
+	}
+	return err ? err : there;
+}
+
 /*
- * A directory of a saved dataset or of LMDB stands for its files; any other stays, and is
- * refused later.
+ * A directory of a saved dataset, of LMDB or of shards stands for its files; any other
+ * stays, and is refused later.
  */
 static int arguments_add_directory(struct arguments *arguments, const char *text,
 				struct error *e)
 {
 	struct path_list list = { NULL, 0, 0 };
-	int there = saved_directory_list(text, &arguments->saved_left, &list, e), err;
+	int there = saved_directory_list(text, &arguments->json_left, &list, e), err;
 
 	if (there == 0)
 		there = directory_list_databases(text, &list, e);
@@ -162,8 +187,10 @@ static int arguments_add_directory(struct arguments *arguments, const char *text
 		list.items[i] = NULL;
 	}
 	path_list_free(&list);
+	if (there == 0)
+		there = err = arguments_add_shards(arguments, text, true, e);
 	if (there != 0)
-		return err;
+		return err < 0 ? err : 0;
 	return add_argument(arguments, (struct argument){ .text = text }, 1, e);
 }
 
@@ -171,12 +198,16 @@ static int arguments_add_text(struct arguments *arguments, const char *text,
 			      const char *next, struct error *e)
 {
 	struct stat st;
+	int there;
 
 	steps_record(text);
 	if (stat(text, &st) < 0)
 		return arguments_add_pattern(arguments, text, e);
 	if (S_ISDIR(st.st_mode))
 		return arguments_add_directory(arguments, text, e);
+	there = arguments_add_shards(arguments, text, false, e);
+	if (there != 0)
+		return there < 0 ? there : 0;
 	return arguments_add_file(arguments, (struct argument){ .text = text }, next, e);
 }
 
@@ -201,7 +232,7 @@ int arguments_parse(char *const *texts, size_t n, struct arguments **out, struct
 		err = error_set(e, ERROR_USAGE, EINVAL,
 				"no source was named; name at least one packed file");
 	if (arguments)
-		arguments->saved_left = SAVED_BYTES_MOST;
+		arguments->json_left = JSON_BYTES_MOST;
 	for (size_t i = 0; i < n && !err; i++) {
 		if (has_others && is_index_name(texts[i]))
 			continue;
@@ -232,11 +263,39 @@ uint32_t arguments_count(const struct arguments *arguments)
 	return arguments->count;
 }
 
-char *arguments_path(const struct arguments *arguments, uint32_t i)
+static const struct argument *find_argument(const struct arguments *arguments, uint32_t i)
 {
 	const struct argument *items = arguments->items.items;
-	const struct argument *item =
-		&items[vec_find_last(&arguments->items, items[middle].before <= i)];
+
+	return &items[vec_find_last(&arguments->items, items[middle].before <= i)];
+}
+
+char *arguments_path(const struct arguments *arguments, uint32_t i)
+{
+	const struct argument *item = find_argument(arguments, i);
 
 	return item->brace ? brace_word(item->brace, i - item->before) : strdup(item->text);
+}
+
+/* A shard that was cut off, or belongs to another dataset. */
+static int check_size(const struct argument *shard, struct source **source, struct error *e)
+{
+	uint64_t size = source_size(*source);
+
+	if (!shard->directory || size == shard->size)
+		return 0;
+	source_close(*source);
+	return error_set(e, ERROR_DATASET, EBADMSG,
+			 "'%s' has %llu bytes, and its index.json says %llu; copy it again, or "
+			 "write the dataset again", shard->text, (unsigned long long)size,
+			 (unsigned long long)shard->size);
+}
+
+int arguments_open(const struct arguments *arguments, uint32_t i, const char *path,
+		   struct source **out, struct error *e)
+{
+	const struct argument *item = find_argument(arguments, i);
+	int err = source_open_below(path, item->directory, out, e);
+
+	return err ? err : check_size(item, out, e);
 }

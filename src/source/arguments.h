@@ -7,7 +7,8 @@
  * before the first name is made, and each name is made on request: a short pattern may
  * stand for millions of names. A directory that Hugging Face's save_to_disk() wrote
  * stands for its files, and dataset.arrow also for the indices.arrow beside it
- * (source/saved_directory.h). Names of indexes (.gidx) among others are left out.
+ * (source/saved_directory.h); so does one of MDS shards, or its index.json, for the shards
+ * (source/shard_list.h). Names of indexes (.gidx) among others are left out.
  *
  * Not for concurrent use.
  */
@@ -19,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "source/source.h"
 
 struct arguments;
 
@@ -41,5 +43,12 @@ uint32_t arguments_count(const struct arguments *arguments);
 
 /* The path of file `i`, below the count. The caller frees it; NULL: no memory. */
 char *arguments_path(const struct arguments *arguments, uint32_t i);
+
+/*
+ * Opens file `i`, whose path that is: as source_open. A file that another file names has to
+ * lie below that one's directory, and to have the size that it says (-EBADMSG).
+ */
+int arguments_open(const struct arguments *arguments, uint32_t i, const char *path,
+		   struct source **out, struct error *e);
 
 #endif

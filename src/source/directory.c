@@ -13,7 +13,6 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
-#include "base/text.h"
 #include "source/remedies.h"
 
 enum {
@@ -374,48 +373,64 @@ int directory_refuse(const char *path, struct error *e)
 	return refuse_files(plain, row ? row->what : NULL, e);
 }
 
-/* ---- Directories of LMDB ---- */
+/* ---- Directories with a file of a certain name ---- */
 
-/* Appends PATH/BELOW/data.mdb, if that is a file: 1, 0 or -ENOMEM. */
-static int directory_add_database(const char *path, const char *below,
-				  struct path_list *list)
+/* Appends a directory, which is then the list's, if it has that file: 1, 0 or -ENOMEM. */
+static int directory_add_with(char *directory, const char *name, struct path_list *list)
 {
-	struct text file = { 0 };
+	CLEANUP(cleanup_free) char *file = directory ? json_file_join(directory, name) : NULL;
 	struct stat st;
-	int there = text_print(&file, "%s/%s%sdata.mdb", path, below, *below ? "/" : "");
+	int there = !file ? -ENOMEM : stat(file, &st) == 0 && S_ISREG(st.st_mode);
 
-	if (!there)
-		there = stat(file.items, &st) == 0 && S_ISREG(st.st_mode);
-	if (there > 0 && vec_push(list, file.items) < 0)
+	if (there > 0 && vec_push(list, directory) < 0)
 		there = -ENOMEM;
 	if (there <= 0)
-		vec_free(&file);
+		free(directory);
 	return there;
 }
 
-int directory_list_databases(const char *path, struct path_list *list, struct error *e)
+int directory_list_with(const char *path, const char *name, struct path_list *list,
+			struct error *e)
 {
 	CLEANUP(listing_free) struct directory_listing listing = { .names = VEC_INIT };
-	int there = directory_add_database(path, "", list);
 	size_t directories = 0, count = 0;
+	int there = 0;
 
-	if (there == 0)
-		listing_read(&listing, path, NULL);
+	listing_read(&listing, path, NULL);
 	for (size_t i = 0; i < listing.names.count && there >= 0; i++) {
-		const struct directory_name *name = &listing.names.items[i];
+		const struct directory_name *directory = &listing.names.items[i];
 
-		if (!name->directory || name->text[0] == '.')
+		if (!directory->directory || directory->text[0] == '.')
 			continue;
 		directories++;
-		there = directory_add_database(path, name->text, list);
+		there = directory_add_with(json_file_join(path, directory->text), name, list);
 		count += there > 0;
 	}
 	if (there < 0)
 		return error_no_memory(e, path);
-	if (count > 0 && 2 * count <= directories) {
+	if (2 * count <= directories)
 		while (count-- > 0)
 			free(list->items[--list->count]);
-		return 0;
+	return 0;
+}
+
+int directory_list_databases(const char *path, struct path_list *list, struct error *e)
+{
+	static const char name[] = "data.mdb";
+	size_t before = list->count;
+	int there = directory_add_with(strdup(path), name, list);
+
+	if (there == 0)
+		there = directory_list_with(path, name, list, e);
+	for (size_t i = before; i < list->count && there >= 0; i++) {
+		char *file = json_file_join(list->items[i], name);
+
+		if (!file) {
+			there = -ENOMEM;
+			break;
+		}
+		free(list->items[i]);
+		list->items[i] = file;
 	}
-	return there > 0 || count > 0;
+	return there < 0 ? error_no_memory(e, path) : list->count > before;
 }

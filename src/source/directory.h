@@ -3,7 +3,7 @@
 #ifndef GRANARY_SOURCE_DIRECTORY_H
 #define GRANARY_SOURCE_DIRECTORY_H
 
-#include "source/saved_names.h"
+#include "source/json_names.h"
 
 /*
  * -EISDIR, and the kind of the directory by the names in it, with the remedy: how to
@@ -18,5 +18,12 @@ int directory_refuse(const char *path, struct error *e);
  * 0: there is none; or -ENOMEM and a sentence.
  */
 int directory_list_databases(const char *path, struct path_list *list, struct error *e);
+
+/*
+ * Appends the directories in `path` that have a file of that name, in the order of their
+ * names, unless half of them or more have none: 0, or -ENOMEM and a sentence.
+ */
+int directory_list_with(const char *path, const char *name, struct path_list *list,
+			struct error *e);
 
 #endif

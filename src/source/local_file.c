@@ -159,12 +159,35 @@ static int local_file_examine(const char *path, int fd, struct source_info *info
 	return err ? refuse_errno(path, -err, e) : 0;
 }
 
-int file_open(const char *path, int *fd, struct source_info *info, struct error *e)
+/* An O_PATH descriptor of the file, or -1 and errno. */
+static int hold_file(const char *path, size_t directory)
 {
-	CLEANUP(cleanup_close) int held = open(path, O_PATH | O_CLOEXEC), opened = -1;
+	CLEANUP(cleanup_close) int root = -1;
+	char name[PATH_MAX];
+
+	if (!directory)
+		return open(path, O_PATH | O_CLOEXEC);
+	if (directory >= sizeof(name)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(name, path, directory);
+	name[directory] = '\0';
+	root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return root < 0 ? -1 : opath_hold_below(root, path + directory + 1);
+}
+
+int file_open(const char *path, size_t directory, int *fd, struct source_info *info,
+	      struct error *e)
+{
+	CLEANUP(cleanup_close) int held = hold_file(path, directory), opened = -1;
 	struct stat st;
 	int err;
 
+	if (held < 0 && directory && (errno == EXDEV || errno == ELOOP))
+		return error_set(e, ERROR_DATASET, EXDEV,
+				 "'%s' leads out of the directory whose index.json names it; put a "
+				 "copy of the file there, or name it itself", path);
 	if (held < 0 || fstat(held, &st) < 0)
 		return refuse_errno(path, errno, e);
 	err = check_kind(path, &st, e);
@@ -268,11 +291,12 @@ static int make_source(const char *path, int fd, const struct source_info *info,
 	return 0;
 }
 
-static int local_file_open_source(const char *path, struct source **out, struct error *e)
+static int local_file_open_source(const char *path, size_t directory, struct source **out,
+				  struct error *e)
 {
 	CLEANUP(cleanup_close) int fd = -1;
 	struct source_info info;
-	int err = file_open(path, &fd, &info, e);
+	int err = file_open(path, directory, &fd, &info, e);
 
 	if (!err)
 		err = make_source(path, fd, &info, out, e);

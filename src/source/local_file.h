@@ -28,8 +28,12 @@ static inline struct local_file *local_file_of(const struct source *source)
 	return (struct local_file *)(uintptr_t)source;
 }
 
-/* Opens `path` and describes it; the caller closes the descriptor. */
-int file_open(const char *path, int *fd, struct source_info *info, struct error *e);
+/*
+ * Opens `path` and describes it; the caller closes the descriptor. `directory`: as of
+ * source_open_below.
+ */
+int file_open(const char *path, size_t directory, int *fd, struct source_info *info,
+	      struct error *e);
 
 /* Describes an open file as it is now: 0 or a negative errno. */
 int file_describe(int fd, struct source_info *info);

@@ -14,7 +14,7 @@
 #include "os/steps.h"
 #include "source/part_names.h"
 #include "source/parts.h"
-#include "source/saved_names.h"
+#include "source/json_names.h"
 
 enum {
 	HEAD_BYTES = 512, /* a header of a tar */

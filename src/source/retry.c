@@ -151,7 +151,7 @@ static int open_same(const char *place, const struct source_info *info, int *fd)
 		return -EXDEV;
 	if (!place)
 		return -ENOENT;
-	err = file_open(place, &opened, &found, NULL);
+	err = file_open(place, 0, &opened, &found, NULL);
 	if (err)
 		return err;
 	if (!retry_is_same_file(&found, info))

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "source/saved_directory.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,26 +8,9 @@
 #include "base/filename.h"
 #include "source/source.h"
 
-enum { FILE_COST = 64 << 10, /* bytes: a process parses it */ FILES_MOST = 100000 };
+enum { FILES_MOST = 100000 };
 
-/* A JSON file in memory. */
-struct saved_json {
-	char *path, *text;
-	size_t size;
-};
-
-static char *join_path(const char *directory, const char *name)
-{
-	size_t n = strlen(directory), room = n + strlen(name) + 2;
-	char *path = malloc(room);
-
-	if (!path)
-		return NULL;
-	while (n > 1 && directory[n - 1] == '/')
-		n--;
-	snprintf(path, room, "%.*s/%s", (int)n, directory, name);
-	return path;
-}
+#define REMEDY "name the Arrow files beside it instead of the directory"
 
 static int push_path(struct path_list *list, char *path, struct error *e)
 {
@@ -38,87 +20,81 @@ static int push_path(struct path_list *list, char *path, struct error *e)
 	return error_no_memory(e, NULL);
 }
 
-static void close_saved(struct saved_json *saved)
-{
-	free(saved->path);
-	free(saved->text);
-}
-
 static void close_source(struct source **source)
 {
 	if (*source)
 		source_close(*source);
 }
 
-/* 1, or 0 where there is no such file, or nothing in it. */
-static int read_saved(const char *directory, const char *name, size_t *left,
-		      struct saved_json *out, struct error *e)
+/* The member `key` lists names, or objects with "filename"; null and no member have none. */
+static enum json_names_fault read_list(struct json_names *names, const struct pyjson_value *root,
+				       const char *key)
 {
-	CLEANUP(close_source) struct source *source = NULL;
-	uint64_t size;
+	enum json_names_fault fault = JSON_NAMES_FINE;
+	struct pyjson_value list, unused, item, name;
+	struct pyjson_walk walk;
 
-	*out = (struct saved_json){ .path = join_path(directory, name) };
-	if (!out->path)
-		return error_no_memory(e, NULL);
-	if (source_open(out->path, &source, NULL) < 0 || source_size(source) == 0)
-		return 0;
-	size = source_size(source);
-	if (*left < FILE_COST || size > *left - FILE_COST)
-		return saved_names_refuse(out->path, "and such files before it are too many, or "
-					  "too large", e);
-	*left -= (size_t)size + FILE_COST;
-	out->size = (size_t)size;
-	out->text = malloc(out->size);
-	if (!out->text)
-		return error_no_memory(e, NULL);
-	if (source_pread(source, out->text, out->size, 0) < 0)
-		return saved_names_refuse(out->path, "cannot be read", e);
-	return 1;
+	if (!pyjson_find(root, key, strlen(key), &list))
+		return JSON_NAMES_FINE;
+	walk = pyjson_items(&list);
+	while (!fault && pyjson_next(&walk, &unused, &item)) {
+		name = item;
+		if (item.kind == PYJSON_OBJECT &&
+		    !pyjson_find(&item, "filename", strlen("filename"), &name))
+			return JSON_NAMES_UNNAMED;
+		fault = name.kind == PYJSON_STRING ? json_names_add_last(names, &name) :
+						     JSON_NAMES_UNNAMED;
+	}
+	return fault;
 }
 
-static int list_files(const struct saved_json *saved, const char *key,
+static bool is_own_name(const char *name)
+{
+	return *name && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
+static int list_files(const struct json_file *saved, const char *key,
 		      const char *directory, struct path_list *list, struct error *e)
 {
+	const struct json_names_kind kind = { read_list, key, FILES_MOST, is_own_name, REMEDY };
 	CLEANUP(path_list_free) struct path_list names = { NULL, 0, 0 };
-	int err = saved_names_list(saved->path, saved->text, saved->size, key, &names, e);
+	int err = json_names_list(saved, &kind, &names, e);
 
 	for (size_t i = 0; i < names.count && !err; i++)
-		err = push_path(list, join_path(directory, names.items[i]), e);
+		err = push_path(list, json_file_join(directory, names.items[i]), e);
 	return err;
 }
 
 static int list_dataset(const char *directory, size_t *left, struct path_list *list,
 			struct error *e)
 {
-	CLEANUP(close_saved) struct saved_json saved;
+	CLEANUP(json_file_free) struct json_file saved;
 	size_t before = list->count;
-	int there = read_saved(directory, "state.json", left, &saved, e), err;
+	int there = json_file_read(directory, "state.json", left, REMEDY, &saved, e), err;
 
 	if (there <= 0)
 		return there;
 	err = list_files(&saved, "_data_files", directory, list, e);
 	if (!err && list->count == before)
-		err = saved_names_refuse(saved.path, "lists no files", e);
+		err = json_names_refuse(saved.path, "lists no files", REMEDY, e);
 	if (!err)
 		err = list_files(&saved, "_indices_data_files", directory, list, e);
 	return err ? err : 1;
 }
 
-static int list_splits(const struct saved_json *saved, const char *directory, size_t *left,
+static int list_splits(const struct json_file *saved, const char *directory, size_t *left,
 		       struct path_list *list, struct error *e)
 {
 	CLEANUP(path_list_free) struct path_list splits = { NULL, 0, 0 };
 	int there = list_files(saved, "splits", directory, &splits, e);
 
 	if (there == 0 && splits.count == 0)
-		return saved_names_refuse(saved->path, "lists no splits", e);
+		return json_names_refuse(saved->path, "lists no splits", REMEDY, e);
 	for (size_t i = 0; i < splits.count && there >= 0; i++) {
 		there = list_dataset(splits.items[i], left, list, e);
 		if (there == 0)
-			return saved_names_refuse(
-				saved->path,
-					"lists a split whose directory has no state.json",
-						e);
+			return json_names_refuse(saved->path, "lists a split whose directory has "
+						 "no state.json", REMEDY, e);
 	}
 	return there;
 }
@@ -126,8 +102,8 @@ static int list_splits(const struct saved_json *saved, const char *directory, si
 int saved_directory_list(const char *directory, size_t *left, struct path_list *list,
 		      struct error *e)
 {
-	CLEANUP(close_saved) struct saved_json saved;
-	int there = read_saved(directory, "dataset_dict.json", left, &saved, e);
+	CLEANUP(json_file_free) struct json_file saved;
+	int there = json_file_read(directory, "dataset_dict.json", left, REMEDY, &saved, e);
 
 	if (there < 0)
 		return there;
@@ -140,7 +116,7 @@ static int list_usual_indices(const char *directory, struct path_list *list,
 			      struct error *e)
 {
 	CLEANUP(close_source) struct source *source = NULL;
-	char *path = join_path(directory, "indices.arrow");
+	char *path = json_file_join(directory, "indices.arrow");
 
 	if (path && source_open(path, &source, NULL) < 0) {
 		free(path);
@@ -154,7 +130,7 @@ int saved_indices_list(const char *path, size_t *left, struct path_list *list,
 {
 	const char *name = filename_of(path);
 	CLEANUP(cleanup_free) char *directory = NULL;
-	CLEANUP(close_saved) struct saved_json saved = { 0 };
+	CLEANUP(json_file_free) struct json_file saved = { 0 };
 	int there;
 
 	if (strcmp(name, "dataset.arrow") != 0)
@@ -162,7 +138,7 @@ int saved_indices_list(const char *path, size_t *left, struct path_list *list,
 	directory = name == path ? strdup(".") : strndup(path, (size_t)(name - path));
 	if (!directory)
 		return error_no_memory(e, NULL);
-	there = read_saved(directory, "state.json", left, &saved, e);
+	there = json_file_read(directory, "state.json", left, REMEDY, &saved, e);
 	if (there < 0)
 		return there;
 	if (there)

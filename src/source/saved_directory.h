@@ -10,17 +10,14 @@
  * huggingface/datasets.
  *
  * The caller reads these files with its own rights, which may be root's; a child without
- * rights parses them (source/saved_names.h).
+ * rights parses them (source/json_names.h).
  *
- * Threads: as saved_names.h.
+ * Threads: as json_names.h.
  */
 #ifndef GRANARY_SOURCE_SAVED_DIRECTORY_H
 #define GRANARY_SOURCE_SAVED_DIRECTORY_H
 
-#include "source/saved_names.h"
-
-/* Before the first call: bytes that the files of all calls may have, a file at least 64 KiB. */
-enum { SAVED_BYTES_MOST = 64 << 20 };
+#include "source/json_names.h"
 
 /*
  * Appends the files of the directory: 1. 0: save_to_disk() did not write the directory.

@@ -40,12 +40,18 @@ void *source_new(const struct source_ops *ops, size_t size, const char *path,
 
 int source_open(const char *path, struct source **out, struct error *e)
 {
+	return source_open_below(path, 0, out, e);
+}
+
+int source_open_below(const char *path, size_t directory, struct source **out,
+		      struct error *e)
+{
 	size_t i = 0;
 
 	steps_record(path);
 	while (i + 1 < sizeof(kinds) / sizeof(*kinds) && !kinds[i]->owns(path))
 		i++;
-	return kinds[i]->open(path, out, e);
+	return kinds[i]->open(path, directory, out, e);
 }
 
 void source_close(struct source *source)

@@ -58,6 +58,13 @@ struct source_info {
 int source_open(const char *path, struct source **out, struct error *e);
 
 /*
+ * The same of a file that must lie below the directory which the first `directory` bytes of
+ * the path name: -EXDEV where a link leads out of it. 0: it may be anywhere.
+ */
+int source_open_below(const char *path, size_t directory, struct source **out,
+		      struct error *e);
+
+/*
  * The same for a file that another process has opened, with rights that this process may
  * lack. `path` is for messages, and is never opened. -EBADF if `fd` is not open for
  * reading. On success the source owns the descriptor, which is closed on exec.

@@ -17,10 +17,12 @@
 struct source_ops {
 	/*
 	 * Opens the file of a name: 0, or a negative errno and *e. `owns`: is the name
-	 * one of this kind? The table's last kind owns all remaining names.
+	 * one of this kind? The table's last kind owns all remaining names. `directory`: as
+	 * of source_open_below.
 	 */
 	bool (*owns)(const char *path);
-	int (*open)(const char *path, struct source **out, struct error *e);
+	int (*open)(const char *path, size_t directory, struct source **out,
+		    struct error *e);
 
 	/*
 	 * Reads exactly `length` bytes at *at, which lie within the source: 0 or a

@@ -64,11 +64,13 @@ static int source_set_refuse_missing(const char *path, bool in_set, struct error
 	return error_set(e, ERROR_SYSTEM, ENOENT, "'%s' does not exist; check the path", path);
 }
 
-static int source_set_open_one(const char *path, bool in_set, bool skip_missing,
+static int source_set_open_one(const struct arguments *arguments, uint32_t number,
+			       const char *path, bool skip_missing,
 			       struct source_set *set, struct error *e)
 {
+	bool in_set = arguments_count(arguments) > 1;
 	struct source *source;
-	int err = source_open(path, &source, e);
+	int err = arguments_open(arguments, number, path, &source, e);
 
 	if (err == -ENOENT && skip_missing) {
 		log_warn("'%s' does not exist and is left out", path);
@@ -99,7 +101,7 @@ static int source_set_open_all(const struct arguments *arguments, bool skip_miss
 	for (uint32_t i = 0; i < count; i++) {
 		CLEANUP(cleanup_free) char *path = arguments_path(arguments, i);
 		int err =
-			path ? source_set_open_one(path, count > 1, skip_missing, set, e)
+			path ? source_set_open_one(arguments, i, path, skip_missing, set, e)
 			     : source_set_out_of_memory(e);
 
 		if (err)

@@ -58,8 +58,6 @@ static const struct seen samples[] = {
 	       "safetensors.safe_open"),
 	SAMPLE(0, "\2\0\2\0\0\0\200\0\20\0\0\0\0\0\0\0\0\0\201\0\0\0\0\0", "an FFCV file",
 	       "ffcv"),
-	SAMPLE(0, "\2\0\0\0\22\0\0\0\25\0\0\0\30\0\0\0{\"abcdef", "an MDS shard",
-	       "StreamingDataset"),
 	SAMPLE(0, "\2\0\0\0\20\0\0\0\25\0\0\0\30\0\0\0abcdefgh", "a LitData chunk",
 	       "StreamingDataset"),
 	SAMPLE(0, "utt-1 \0BFM \4\1\0\0\0", "a Kaldi archive", "kaldiio"),
@@ -76,7 +74,7 @@ static const struct seen samples[] = {
 	SAMPLE(0, "/annex/objects/MD5E-s1--a.tar\n", "a git-annex pointer",
 	       "git annex get 'sample'"),
 	SAMPLE(0, "{\"shards\": [{\"format\": \"mds\", \"version\": 2}]}", "MDS shards",
-	       "StreamingDataset"),
+	       "'index.json'"),
 	SAMPLE(0, "{\"chunks\": [{\"chunk_bytes\": 850}]}", "LitData", "StreamingDataset"),
 	SAMPLE(0, "hello,world\n1,2\n", "a text file", "tar -cf packed.tar -T 'sample'"),
 	SAMPLE(0, "{\"a\": 1}\n{\"a\": 2}\n", "a JSON text", "pack the directory"),
@@ -210,25 +208,6 @@ static void test_compressed(void **state)
 	}
 }
 
-/* The table of an MDS shard may be longer than what is looked at. */
-static void test_long_table(void **state)
-{
-	enum { SAMPLES = 20000, TABLE = 4 * (SAMPLES + 2) };
-	uint32_t *table = calloc(1, TABLE);
-
-	(void)state;
-	assert_non_null(table);
-	table[0] = SAMPLES;
-	for (uint32_t i = 0; i <= SAMPLES; i++)
-		table[i + 1] = TABLE + 300 + 10 * i;
-	write_at(0, (const char *)table, TABLE);
-	assert_says("an MDS shard");
-	table[9000] = 0;
-	write_at(0, (const char *)table, TABLE);
-	assert_says("of no kind");
-	free(table);
-}
-
 /* A stream that is damaged is called what it is outside. */
 static void test_damaged_stream(void **state)
 {
@@ -293,7 +272,6 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_near_misses),
 	cmocka_unit_test(test_cut),
 	cmocka_unit_test(test_compressed),
-	cmocka_unit_test(test_long_table),
 	cmocka_unit_test(test_damaged_stream),
 	cmocka_unit_test(test_empty_and_zeros),
 	cmocka_unit_test(test_tar_is_found),

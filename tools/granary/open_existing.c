@@ -24,9 +24,10 @@ static int open_nothing(const char *path, struct source **out, struct error *e)
 }
 
 /* 0: the file exists; 1: it does not, and *out is empty. */
-static int open_existing_one(const char *path, struct source **out, struct error *e)
+static int open_existing_one(const struct arguments *arguments, uint32_t number,
+			     const char *path, struct source **out, struct error *e)
 {
-	int err = source_open(path, out, e);
+	int err = arguments_open(arguments, number, path, out, e);
 
 	if (err != -ENOENT)
 		return err;
@@ -57,7 +58,7 @@ static int open_existing_all(const struct arguments *arguments, struct source_se
 
 	for (uint32_t i = 0; i < count; i++) {
 		CLEANUP(cleanup_free) char *path = arguments_path(arguments, i);
-		int err = path ? open_existing_one(path, &set->sources[i], e) :
+		int err = path ? open_existing_one(arguments, i, path, &set->sources[i], e) :
 				error_no_memory(e, NULL);
 
 		if (err < 0)

@@ -169,6 +169,69 @@ static void test_lmdb_directories(void **state)
 	assert_int_equal(system("rm -r one many few"), 0);
 }
 
+#define SHARD(raw, zip) "{\"format\": \"mds\", \"version\": 2, \"raw_data\": " raw \
+	", \"zip_data\": " zip "}"
+#define FILE_OF(name, bytes) "{\"basename\": \"" name "\", \"bytes\": " bytes "}"
+#define SHARDS(shards) "{\"version\": 2, \"shards\": [" shards "]}"
+
+/* The shards of an index.json, by its directory, one above, and its own name. */
+static void test_shard_indexes(void **state)
+{
+	const char *texts[] = { "d//", "d/b/index.json", "other" };
+	const char *want[] = { "d/a/s.0.mds", "d/a/c/s.1.mds.zstd", "d/b/s.0.mds", "d/b/s.0.mds",
+			       "other" };
+	static const char *const damaged[] = {
+		"{\"shards\": [", "{\"shards\": []}", "{\"shards\": null}", SHARDS("7"),
+		SHARDS("{\"format\": \"json\", \"version\": 2}"),
+		SHARDS("{\"format\": \"mds\", \"version\": 3}"),
+		SHARDS(SHARD("null", "null")), SHARDS(SHARD("7", "null")),
+		SHARDS(SHARD(FILE_OF("", "1"), "null")), SHARDS(SHARD(FILE_OF("/a", "1"), "null")),
+		SHARDS(SHARD(FILE_OF("..", "1"), "null")),
+		SHARDS(SHARD(FILE_OF("a/../../b", "1"), "null")),
+		SHARDS(SHARD(FILE_OF("a\\u0000", "1"), "null")),
+		SHARDS(SHARD(FILE_OF("a", "-1"), "null")), SHARDS(SHARD(FILE_OF("a", "1.5"), "null")),
+		SHARDS(SHARD(FILE_OF("a", "99999999999999999999"), "null")),
+	};
+	struct arguments *arguments;
+	struct source *source;
+	struct error e;
+
+	(void)state;
+	assert_int_equal(system("mkdir -p d/a/c d/b other/x other/y"), 0);
+	write_text("d/a/index.json", SHARDS(SHARD(FILE_OF("s.0.mds", "3"), "null") ","
+		   SHARD(FILE_OF("c/s.1.mds", "9"), FILE_OF("c/s.1.mds.zstd", "4"))));
+	write_text("d/b/index.json", SHARDS(SHARD(FILE_OF("s.0.mds", "3"),
+						   FILE_OF("s.0.mds.zstd", "4"))));
+	write_text("other/x/index.json", SHARDS(SHARD(FILE_OF("s.0.mds", "3"), "null")));
+	write_text("d/a/s.0.mds", "four");
+	write_text("d/b/s.0.mds", "abc");
+	assert_int_equal(parse(texts, COUNT(texts), &arguments, &e), 0);
+	assert_int_equal(arguments_count(arguments), COUNT(want));
+	for (uint32_t i = 0; i < COUNT(want); i++) {
+		char *path = arguments_path(arguments, i);
+
+		assert_string_equal(path, want[i]);
+		free(path);
+	}
+	assert_int_equal(arguments_open(arguments, 0, want[0], &source, &e), -EBADMSG);
+	assert_non_null(strstr(e.text, "'d/a/s.0.mds' has 4 bytes, and its index.json says 3"));
+	assert_int_equal(arguments_open(arguments, 1, want[1], &source, &e), -ENOENT);
+	assert_int_equal(arguments_open(arguments, 2, want[2], &source, &e), 0);
+	source_close(source);
+	assert_int_equal(system("mv d/b/s.0.mds d && ln -s ../s.0.mds d/b"), 0);
+	assert_int_equal(arguments_open(arguments, 2, want[2], &source, &e), -EXDEV);
+	arguments_free(arguments);
+	for (size_t i = 0; i < COUNT(damaged); i++) {
+		write_text("d/b/index.json", damaged[i]);
+		assert_int_equal(parse(texts + 1, 1, &arguments, &e), -EBADMSG);
+		assert_non_null(strstr(e.text, "'d/b/index.json'"));
+	}
+	write_text("d/b/index.json", "{\"pages\": []}");
+	assert_int_equal(parse(texts + 1, 1, &arguments, &e), 0);
+	arguments_free(arguments);
+	assert_int_equal(system("rm -r d other"), 0);
+}
+
 /* In UTF-16, whose names are longer in UTF-8. */
 static void write_utf16_state(const char *path, unsigned names)
 {
@@ -303,6 +366,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_paths_in_order),
 	cmocka_unit_test(test_saved_directories),
 	cmocka_unit_test(test_lmdb_directories),
+	cmocka_unit_test(test_shard_indexes),
 	cmocka_unit_test(test_saved_directory_with_many_names),
 	cmocka_unit_test(test_saved_directory_has_bounds),
 	cmocka_unit_test(test_none),

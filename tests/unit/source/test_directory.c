@@ -13,8 +13,8 @@ static const struct {
 	const char *names, *says, *remedy;
 } directories[] = {
 	/* datasets that are not read */
-	{ "index.json shard.00000.mds", "MDS", "StreamingDataset of Python's streaming" },
-	{ "index.json shard.00000.mds.zstd shard.00001.mds.zstd", "MDS", "streaming" },
+	{ "index.json shard.00000.mds", "MDS", "mount that one: granaryfs 'd' MOUNTPOINT" },
+	{ "index.json shard.00000.mds.zstd shard.00001.mds.zstd", "MDS", "mount that one" },
 	{ "index.json chunk-0-0.bin", "a LitData dataset", "litdata" },
 	{ "index.json chunk-0-0.zstd.bin", "a LitData dataset", "litdata" },
 	{ "_versions/ _transactions/ data/ data/a.lance", "a Lance dataset",
@@ -49,7 +49,7 @@ static const struct {
 
 	/* splits in directories */
 	{ "train/ train/index.json train/shard.00000.mds val/ val/index.json "
-	  "val/shard.00000.mds", "'d/train'", "streaming" },
+	  "val/shard.00000.mds", "'d/train'", "granaryfs 'd/train' MOUNTPOINT" },
 
 	/* the partitions of one dataset */
 	{ "t/ t/y=1/ t/y=1/m=2/ t/y=1/m=2/a.orc", "'d/t'", "d.dataset('d/t', format='orc'" },

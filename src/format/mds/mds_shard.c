@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "format/mds/mds_shard.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/cleanup.h"
+
+enum { NUMBER = 4, JSON_MOST = 1 << 20 };
+
+/* ---- Errors ---- */
+
+int mds_no_memory(struct mds_shard *shard)
+{
+	return format_no_memory(shard->scan->label, shard->e);
+}
+
+int mds_refuse(struct mds_shard *shard, const char *format, ...)
+{
+	char what[1536];
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(what, sizeof(what), format, values);
+	va_end(values);
+	return error_set(shard->e, ERROR_DATASET, EBADMSG, "'%s' %s", shard->scan->label, what);
+}
+
+static uint64_t offset_of(const struct mds_shard *shard, uint32_t number)
+{
+	return little_endian(shard->offsets + (size_t)number * NUMBER, NUMBER);
+}
+
+int mds_refuse_sample(struct mds_shard *shard, uint32_t number, const char *what)
+{
+	return mds_refuse(shard, "is damaged: sample %" PRIu32 " (at byte %" PRIu64 ") %s; copy the "
+				 "file again, or write it again", number,
+			  shard->scan->base + offset_of(shard, number), what);
+}
+
+int mds_refuse_read(struct mds_shard *shard, int err)
+{
+	if (shard->reader.err)
+		return format_unreadable(shard->scan->label, shard->reader.err, shard->e);
+	if (err == -ENOMEM)
+		return mds_no_memory(shard);
+	return mds_refuse(shard, "is truncated: it is an MDS shard, and ends at byte %" PRIu64
+				 ", before its samples do; copy it again",
+			  shard->scan->base + shard->reader.length);
+}
+
+static int refuse_damaged(struct mds_shard *shard, const char *what)
+{
+	return mds_refuse(shard, "is a damaged MDS shard: it %s; copy it again, or write it again",
+			  what);
+}
+
+/* ---- The table and the columns ---- */
+
+/* Offsets that rise, from behind the table on. Leaves in *end where the table ends. */
+static bool is_sample_table(const unsigned char *head, size_t n, uint64_t *end)
+{
+	uint64_t before = 0, samples = n < 3 * NUMBER ? 0 : little_endian(head, NUMBER);
+
+	*end = NUMBER * (samples + 2);
+	for (size_t at = NUMBER; samples && at + NUMBER <= n && at < *end; at += NUMBER) {
+		uint64_t offset = little_endian(head + at, NUMBER);
+
+		if (offset <= *end || offset < before)
+			return false;
+		before = offset;
+	}
+	return samples > 0;
+}
+
+/* JSON begins behind the table, which may be longer than what is looked at. */
+int mds_shard_probe(const unsigned char *head, size_t n)
+{
+	uint64_t end;
+
+	if (!is_sample_table(head, n, &end))
+		return 0;
+	if (end + 1 >= n)
+		return n >= FORMAT_HEAD_BYTES / 16 ? 40 : 0;
+	return head[end] == '{' && head[end + 1] == '"' ? 60 : 0;
+}
+
+static int shard_read(struct mds_shard *shard, void *out, size_t n, uint64_t at)
+{
+	int err = leap_reader_read(&shard->reader, out, n, at);
+
+	return err ? mds_refuse_read(shard, err) : 0;
+}
+
+/* The number of samples, and their offsets. */
+static int read_table(struct mds_shard *shard)
+{
+	unsigned char count[NUMBER];
+	uint64_t bytes;
+	int err = shard_read(shard, count, sizeof(count), 0);
+
+	if (err)
+		return err;
+	shard->samples = (uint32_t)little_endian(count, NUMBER);
+	bytes = NUMBER * ((uint64_t)shard->samples + 1);
+	if (bytes > shard->reader.length - NUMBER)
+		return mds_refuse_read(shard, -EBADMSG);
+	shard->offsets = malloc((size_t)bytes);
+	if (!shard->offsets)
+		return mds_no_memory(shard);
+	return shard_read(shard, shard->offsets, (size_t)bytes, NUMBER);
+}
+
+/* A sample that ends before it begins, or behind the file. */
+static int check_offsets(struct mds_shard *shard)
+{
+	uint64_t before = NUMBER * ((uint64_t)shard->samples + 2);
+
+	for (uint32_t i = 0; i <= shard->samples; i++) {
+		uint64_t offset = offset_of(shard, i);
+
+		if (offset < before)
+			return mds_refuse_sample(shard, i, "begins within the one before it, or in "
+							   "the table");
+		before = offset;
+	}
+	return before > shard->reader.length ? mds_refuse_read(shard, -EBADMSG) : 0;
+}
+
+static int read_columns(struct mds_shard *shard)
+{
+	uint64_t begin = NUMBER * ((uint64_t)shard->samples + 2);
+	size_t n = (size_t)(offset_of(shard, 0) - begin);
+	CLEANUP(cleanup_free) char *json = NULL;
+	const char *fault = NULL;
+	int err;
+
+	if (n > JSON_MOST)
+		return refuse_damaged(shard, "has more than a MiB before its first sample");
+	json = malloc(n + 1);
+	if (!json)
+		return mds_no_memory(shard);
+	err = shard_read(shard, json, n, begin);
+	if (err)
+		return err;
+	err = mds_columns_read(&shard->columns, json, n, &fault);
+	if (err)
+		return err == -ENOMEM ? mds_no_memory(shard) : refuse_damaged(shard, fault);
+	shard->sizes = malloc((size_t)shard->columns.own_sizes * NUMBER + 1);
+	shard->values = calloc(shard->columns.items.count, sizeof(*shard->values));
+	return shard->sizes && shard->values ? 0 : mds_no_memory(shard);
+}
+
+int mds_shard_open(struct mds_shard *shard, struct scan *scan, struct error *e)
+{
+	int err;
+
+	*shard = (struct mds_shard){ .scan = scan, .e = e };
+	if (leap_reader_open(&shard->reader, scan->source, scan->base, scan->length) < 0)
+		return mds_no_memory(shard);
+	err = read_table(shard);
+	if (!err)
+		err = check_offsets(shard);
+	return err ? err : read_columns(shard);
+}
+
+void mds_shard_close(struct mds_shard *shard)
+{
+	leap_reader_close(&shard->reader);
+	mds_columns_free(&shard->columns);
+	free(shard->offsets);
+	free(shard->sizes);
+	free(shard->values);
+}
+
+/* ---- Samples ---- */
+
+int mds_shard_sample(struct mds_shard *shard, uint32_t number)
+{
+	uint64_t at = offset_of(shard, number), end = offset_of(shard, number + 1);
+	size_t head = (size_t)shard->columns.own_sizes * NUMBER;
+	const unsigned char *size = shard->sizes;
+	int err;
+
+	if (end - at < head)
+		return mds_refuse_sample(shard, number, "is shorter than the sizes of its columns");
+	err = head ? shard_read(shard, shard->sizes, head, at) : 0;
+	if (err)
+		return err;
+	at += head;
+	for (size_t i = 0; i < shard->columns.items.count; i++) {
+		struct mds_value *value = &shard->values[i];
+
+		value->at = at;
+		value->length = shard->columns.items.items[i].size;
+		if (!value->length) {
+			value->length = little_endian(size, NUMBER);
+			size += NUMBER;
+		}
+		if (value->length > end - at)
+			return mds_refuse_sample(shard, number, "has columns beyond its end");
+		at += value->length;
+	}
+	return at == end ? 0 : mds_refuse_sample(shard, number, "has bytes behind its columns");
+}
+
+struct mds_value mds_shard_value(const struct mds_shard *shard, const struct mds_column *column)
+{
+	return shard->values[column - shard->columns.items.items];
+}

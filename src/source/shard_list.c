@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "source/shard_list.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/filename.h"
+#include "source/directory.h"
+
+#define INDEX "index.json"
+#define REMEDY "name the shards beside it instead"
+
+enum { SHARDS_MOST = 100000, TEXTS = 4 /* of a shard: name and size, twice */ };
+
+void shard_list_free(struct shard_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		free(list->items[i].path);
+	vec_free(list);
+}
+
+/* ---- In the child ---- */
+
+static bool find(const struct pyjson_value *object, const char *key, struct pyjson_value *out)
+{
+	return object->kind == PYJSON_OBJECT && pyjson_find(object, key, strlen(key), out);
+}
+
+/* Name and size of a file; of null two empty texts. */
+static enum json_names_fault add_shard_file(struct json_names *names,
+					    const struct pyjson_value *shard, const char *key)
+{
+	struct pyjson_value file = { PYJSON_NULL, "", 0 }, name = file, size = file;
+	enum json_names_fault fault;
+
+	find(shard, key, &file);
+	if (file.kind != PYJSON_NULL &&
+	    (!find(&file, "basename", &name) || name.kind != PYJSON_STRING ||
+	     !find(&file, "bytes", &size) || size.kind != PYJSON_INTEGER))
+		return JSON_NAMES_UNNAMED;
+	fault = json_names_add(names, &name);
+	return fault ? fault : json_names_add(names, &size);
+}
+
+static bool is_mds(const struct pyjson_value *shard)
+{
+	struct pyjson_value format, version;
+
+	return find(shard, "format", &format) && format.kind == PYJSON_STRING &&
+	       pyjson_equals(&format, "mds", strlen("mds")) &&
+	       find(shard, "version", &version) && version.kind == PYJSON_INTEGER &&
+	       version.size == 1 && *version.text == '2';
+}
+
+static enum json_names_fault read_shards(struct json_names *names,
+					 const struct pyjson_value *root, const char *key)
+{
+	enum json_names_fault fault = JSON_NAMES_FINE;
+	struct pyjson_value shards, unused, shard;
+	struct pyjson_walk walk;
+
+	if (!find(root, key, &shards))
+		return JSON_NAMES_FINE;
+	walk = pyjson_items(&shards);
+	while (!fault && pyjson_next(&walk, &unused, &shard)) {
+		if (!is_mds(&shard))
+			return JSON_NAMES_FORMAT;
+		fault = add_shard_file(names, &shard, "raw_data");
+		if (!fault)
+			fault = add_shard_file(names, &shard, "zip_data");
+	}
+	return fault;
+}
+
+/* ---- The shards ---- */
+
+/* Each is looked at as a name or a size later. */
+static bool fits_any(const char *text)
+{
+	return text != NULL;
+}
+
+static bool has_dots(const char *name)
+{
+	for (const char *p = name; (p = strstr(p, "..")); p += 2)
+		if ((p == name || p[-1] == '/') && (p[2] == '/' || !p[2]))
+			return true;
+	return false;
+}
+
+static int refuse_name(const struct json_file *index, const char *name, struct error *e)
+{
+	return error_set(e, ERROR_DATASET, EBADMSG,
+			 "'%s' names the shard '%.200s', which is no file below its directory; "
+			 "write the dataset again, or " REMEDY, index->path, name);
+}
+
+/* Codecs whose streams are not read, and what unpacks a shard beside itself. */
+static int refuse_codec(const char *path, struct error *e)
+{
+	static const char *const unpack[][2] = {
+		{ ".br", "brotli -dk" },
+		{ ".snappy", "python3 -c 'import snappy, sys; n = sys.argv[1]; open(n[:-7], \"wb\")"
+			     ".write(snappy.decompress(open(n, \"rb\").read()))'" },
+	};
+
+	for (size_t i = 0; i < sizeof(unpack) / sizeof(*unpack); i++) {
+		if (strcmp(suffix_of(path), unpack[i][0]) != 0)
+			continue;
+		return error_set(e, ERROR_DATASET, EBADMSG,
+				 "'%s' is compressed by %s, which is not read; unpack each shard beside "
+				 "itself: %s '%s'", path, unpack[i][0] + 1, unpack[i][1], path);
+	}
+	return 0;
+}
+
+static bool parse_size(const char *text, uint64_t *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoull(text, &end, 10);
+	return *text >= '0' && *text <= '9' && !*end && !errno;
+}
+
+/* Appends a shard: 1; 0: it has no such file, or `must_exist` and it does not; or an error. */
+static int add_shard(const struct json_file *index, char *const *texts, bool must_exist,
+		     struct shard_list *list, struct error *e)
+{
+	const char *name = texts[0], *base = filename_of(index->path);
+	struct shard_name shard = { .directory = (size_t)(base - index->path) - 1 };
+	struct stat st;
+
+	if (!*name)
+		return 0;
+	if (*name == '/' || has_dots(name) || !parse_size(texts[1], &shard.size))
+		return refuse_name(index, name, e);
+	if (asprintf(&shard.path, "%.*s%s", (int)(base - index->path), index->path, name) < 0)
+		return error_no_memory(e, NULL);
+	if (must_exist && stat(shard.path, &st) < 0 && errno == ENOENT) {
+		free(shard.path);
+		return 0;
+	}
+	if (vec_push(list, shard) == 0)
+		return 1;
+	free(shard.path);
+	return error_no_memory(e, NULL);
+}
+
+/* The plain file, if it is there; else the compressed one; else what is missed. */
+static int add_shard_or_zip(const struct json_file *index, char *const *texts,
+			    struct shard_list *list, struct error *e)
+{
+	bool zipped = *texts[2] != '\0';
+	int there = add_shard(index, texts, zipped, list, e), err = 0;
+
+	if (there == 0 && zipped) {
+		there = add_shard(index, texts + 2, false, list, e);
+		if (there > 0)
+			err = refuse_codec(list->items[list->count - 1].path, e);
+	}
+	if (there == 0)
+		return refuse_name(index, "", e);
+	return there < 0 ? there : err;
+}
+
+static int list_shards(const struct json_file *index, struct shard_list *list, struct error *e)
+{
+	const struct json_names_kind kind = { read_shards, "shards", SHARDS_MOST * TEXTS, fits_any, REMEDY };
+	CLEANUP(path_list_free) struct path_list texts = { NULL, 0, 0 };
+	int err = json_names_list(index, &kind, &texts, e);
+
+	if (!err && (texts.count == 0 || texts.count % TEXTS))
+		err = json_names_refuse(index->path, "lists no shards", REMEDY, e);
+	for (size_t i = 0; i < texts.count && !err; i += TEXTS)
+		err = add_shard_or_zip(index, texts.items + i, list, e);
+	return err ? err : 1;
+}
+
+/* ---- Indexes ---- */
+
+static int list_index(const char *directory, size_t *left, struct shard_list *list,
+		      struct error *e)
+{
+	static const char member[] = "\"shards\"";
+	CLEANUP(json_file_free) struct json_file index;
+	int there = json_file_read(directory, INDEX, left, REMEDY, &index, e);
+
+	if (there <= 0 || !memmem(index.text, index.size, member, strlen(member)))
+		return there < 0 ? there : 0;
+	return list_shards(&index, list, e);
+}
+
+int shard_list_of_file(const char *path, size_t *left, struct shard_list *list,
+		       struct error *e)
+{
+	const char *name = filename_of(path);
+	CLEANUP(cleanup_free) char *directory = NULL;
+
+	if (strcmp(name, INDEX) != 0)
+		return 0;
+	directory = name == path ? strdup(".") : strndup(path, (size_t)(name - path));
+	return directory ? list_index(directory, left, list, e) : error_no_memory(e, NULL);
+}
+
+int shard_list_of_directory(const char *path, size_t *left, struct shard_list *list,
+			    struct error *e)
+{
+	CLEANUP(path_list_free) struct path_list directories = { NULL, 0, 0 };
+	int there = list_index(path, left, list, e);
+	bool any = there > 0;
+
+	if (there == 0)
+		there = directory_list_with(path, INDEX, &directories, e);
+	for (size_t i = 0; i < directories.count && there >= 0; i++) {
+		there = list_index(directories.items[i], left, list, e);
+		any |= there > 0;
+	}
+	return there < 0 ? there : any;
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* MDS shards against what the library's own reader finds in them, and against damage. */
+#include "config.h"
+#if WITH_ZLIB
+#include "rows_run.h"
+
+#include <errno.h>
+
+#include "told.h"
+
+enum { PREFIX = 777 };
+
+static const char *const as_written[] = {
+	"train-jpeg.mds", "png.mds", "bytes.mds", "pil.mds", "pil-grey.mds", "pil-modes.mds",
+	"jpeg_array.mds", "jpegarray.mds", "list-jpeg.mds", "array.mds", "array-pixels.mds",
+	"array-type.mds", "array-big.mds", "label-float.mds", "label-half.mds", "label-words.mds",
+	"label-digits.mds", "label-below.mds", "label-large.mds", "label-decimal.mds",
+	"label-fraction.mds", "label-long.mds", "rival.mds", "split-column.mds",
+};
+
+static void assert_as_expected(const char *path, uint64_t base, const char *name)
+{
+	char *want = expected_of(name), *got;
+	struct run run;
+
+	run_window(&run, path, base, NULL);
+	assert_string_equal(run.e.text, "");
+	assert_int_equal(run.err, 0);
+	got = run_listing(&run);
+	assert_same_text(name, got, want);
+	assert_int_equal(run.position, run.scan.length);
+	run_end(&run);
+	free(got);
+	free(want);
+}
+
+static void test_as_written(void **state)
+{
+	const char *name = as_written[unit_row(state)];
+
+	take_fixture(name);
+	assert_as_expected(name, 0, name);
+}
+
+/* The same where the window begins at an odd byte of the source. */
+static void test_window(void **state)
+{
+	const char *name = as_written[unit_row(state)];
+	size_t n;
+	char *bytes = fixture(name, &n), *moved = calloc(1, n + PREFIX);
+
+	assert_non_null(moved);
+	memcpy(moved + PREFIX, bytes, n);
+	unit_write(name, moved, n + PREFIX);
+	assert_as_expected(name, PREFIX, name);
+	free(bytes);
+	free(moved);
+}
+
+static void test_probe(void **state)
+{
+	size_t n;
+	char *bytes = fixture(as_written[unit_row(state)], &n);
+
+	assert_ptr_equal(format_probe((const unsigned char *)bytes, n), format_by_name("mds"));
+	assert_null(format_probe((const unsigned char *)bytes, 11));
+	free(bytes);
+}
+
+static const struct {
+	const char *file, *labels, *detail, *said;
+} told_of[] = {
+	{ "train-jpeg.mds", NULL, "image (jpeg), labels: label (int)", "" },
+	{ "bytes.mds", NULL, "x (bytes), labels: y (int16)", "" },
+	{ "pil-modes.mds", NULL, "image (pil), labels: label (int)",
+	  "3 of 7 samples have no image, or one of another mode than RGB and L, in 'image'" },
+	{ "jpegarray.mds", NULL, "image (jpegarray), labels: label (int)",
+	  "1 of 3 samples have several images in 'image': the first is shown" },
+	{ "label-fraction.mds", NULL, "image (jpeg), no labels",
+	  "has a label that is no whole number" },
+	{ "label-long.mds", NULL, "image (jpeg), no labels", "has text of 300 bytes" },
+	{ "rival.mds", NULL, "image (jpeg), labels: label (int)", "labels=target takes it" },
+	{ "rival.mds", "target", "image (jpeg), labels: target (int)", "" },
+	{ "split-column.mds", NULL, "image (jpeg), labels: label (int)",
+	  "'split' may say the split of each sample, and is not used" },
+};
+
+static void test_told(void **state)
+{
+	size_t i = unit_row(state);
+	struct run run;
+	char *lines;
+
+	take_fixture(told_of[i].file);
+	run_window(&run, told_of[i].file, 0, told_of[i].labels);
+	assert_string_equal(run.e.text, "");
+	assert_string_equal(run.scan.detail, told_of[i].detail);
+	lines = told(&run.findings);
+	if (*told_of[i].said ? !strstr(lines, told_of[i].said) : *lines)
+		print_message("# told: %s\n", lines);
+	assert_true(*told_of[i].said ? strstr(lines, told_of[i].said) != NULL : !*lines);
+	free(lines);
+	run_end(&run);
+}
+
+static const struct {
+	const char *file, *labels, *word;
+} refused[] = {
+	{ "text.mds", NULL, "its columns are: more (json), n (int), text (str); -o view=tree" },
+	{ "rival.mds", "klass", "has no column 'klass' for the labels" },
+	{ "rival.mds", "image", "has no labels in its column 'image'" },
+	{ "label-fraction.mds", "label", "no whole number, in 'label', sample 1" },
+	{ "label-long.mds", "label", "text of 300 bytes, which names no class, in 'label', sample 1" },
+};
+
+static void test_refused(void **state)
+{
+	size_t i = unit_row(state);
+	struct run run;
+
+	take_fixture(refused[i].file);
+	run_window(&run, refused[i].file, 0, refused[i].labels);
+	assert_refused(&run, refused[i].word);
+	run_end(&run);
+}
+
+/* ---- Damage ---- */
+
+/* The second of two samples; the first is of the same kind, and whole. */
+static const struct damage {
+	const char *name, *encoding, *size, *first, *second;
+	size_t first_length, second_length;
+	const char *word;
+} damages[] = {
+#define DAMAGE(name, encoding, size, first, second, word) \
+	{ name, encoding, size, first, second, sizeof(first) - 1, sizeof(second) - 1, word },
+#define JPEG "\4\0\0\0\377\330\377\340"
+#define PIL "\22\0\0\0\1\0\0\0\1\0\0\0\3\0\0\0RGBabc"
+#define ARRAY "\4\0\0\0\10\4\1x"
+	DAMAGE("sizes-cut", "jpeg", "null", JPEG, "\1\0\0", "sample 1 (at byte 108) is shorter than")
+	DAMAGE("size-beyond", "jpeg", "null", JPEG, "\5\0\0\0\377\330\377\340", "columns beyond its end")
+	DAMAGE("size-2^32-1", "jpeg", "null", JPEG, "\377\377\377\377\377\330", "columns beyond its end")
+	DAMAGE("size-below", "jpeg", "null", JPEG, "\3\0\0\0\377\330\377\340", "bytes behind its columns")
+	DAMAGE("pil-cut", "pil", "null", PIL, "\13\0\0\0\1\0\0\0\1\0\0\0\3\0\0",
+	       "a value that ends within its own head")
+	DAMAGE("pil-mode-cut", "pil", "null", PIL, "\16\0\0\0\1\0\0\0\1\0\0\0\3\0\0\0RG",
+	       "a value that ends within its own head")
+	DAMAGE("pil-short", "pil", "null", PIL, "\21\0\0\0\1\0\0\0\1\0\0\0\3\0\0\0RGBab",
+	       "another size than its bytes")
+	DAMAGE("pil-2^32-1", "pil", "null", PIL,
+	       "\22\0\0\0\377\377\377\377\377\377\377\377\3\0\0\0RGBabc", "another size than its bytes")
+	DAMAGE("array-type", "ndarray", "null", ARRAY, "\4\0\0\0\7\4\1x", "an array of an unknown type")
+	DAMAGE("array-rank-63", "ndarray", "null", ARRAY, "\4\0\0\0\10\374\1x", "within its own head")
+	DAMAGE("array-shape", "ndarray", "null", ARRAY, "\4\0\0\0\10\4\2x", "another size than its bytes")
+	DAMAGE("array-2^64", "ndarray", "null", ARRAY,
+	       "\23\0\0\0\10\13\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377x",
+	       "another size than its bytes")
+	DAMAGE("list-count", "jpegarray", "null", "\14\0\0\0\1\0\0\0\4\0\0\0\377\330\377\340",
+	       "\14\0\0\0\377\377\377\377\4\0\0\0\377\330\377\340", "another size than its bytes")
+	DAMAGE("list-size", "jpegarray", "null", "\14\0\0\0\1\0\0\0\4\0\0\0\377\330\377\340",
+	       "\14\0\0\0\1\0\0\0\5\0\0\0\377\330\377\340", "another size than its bytes")
+	DAMAGE("other-size", "int", "4", "\1\0\0\0", "\1\0\0\0", "size is not that of its encoding")
+	DAMAGE("no-size", "int", "null", "\1\0\0\0", "\1\0\0\0", "size is not that of its encoding")
+	DAMAGE("negative-size", "new", "-1", "\1\0\0\0", "\1\0\0\0", "size is not that of its encoding")
+	DAMAGE("element", "ndarray:bool", "null", "", "", "arrays of no known type or shape")
+	DAMAGE("shape", "ndarray:uint8:3,,4", "12", "", "", "arrays of no known type or shape")
+	DAMAGE("shape-0", "ndarray:uint8:0", "1", "", "", "arrays of no known type or shape")
+	DAMAGE("shape-2^64", "ndarray:int64:4294967296,4294967296", "1", "", "",
+	       "arrays of no known type or shape")
+	DAMAGE("shape-2^32", "ndarray:uint8:65536,65536", "1", "", "", "arrays of no known type or shape")
+	DAMAGE("lists-differ", "jpeg", "", "", "", "more names of columns than encodings or sizes")
+	DAMAGE("no-json", "\"", "null", "", "", "has no JSON behind its table")
+#undef DAMAGE
+};
+
+static void put_number(FILE *out, uint64_t value)
+{
+	for (unsigned i = 0; i < 4; i++)
+		fputc((int)(value >> 8 * i & 255), out);
+}
+
+static void write_shard(const struct damage *damage, const char *version)
+{
+	FILE *out = fopen("damaged", "w");
+	char json[256];
+	size_t begin;
+
+	snprintf(json, sizeof(json), "{\"column_names\":[\"x\"],\"column_encodings\":[\"%s\"],"
+		 "\"column_sizes\":[%s],\"version\":%s}", damage->encoding, damage->size, version);
+	begin = 16 + strlen(json);
+	assert_non_null(out);
+	put_number(out, 2);
+	put_number(out, begin);
+	put_number(out, begin + damage->first_length);
+	put_number(out, begin + damage->first_length + damage->second_length);
+	fwrite(json, 1, strlen(json), out);
+	fwrite(damage->first, 1, damage->first_length, out);
+	fwrite(damage->second, 1, damage->second_length, out);
+	assert_int_equal(fclose(out), 0);
+}
+
+static void test_damage(void **state)
+{
+	const struct damage *damage = &damages[unit_row(state)];
+	struct run run;
+
+	write_shard(damage, "2");
+	run_window(&run, "damaged", 0, NULL);
+	assert_refused(&run, damage->word);
+	run_end(&run);
+}
+
+static void test_version(void **state)
+{
+	struct run run;
+
+	(void)state;
+	write_shard(&damages[0], "3");
+	run_window(&run, "damaged", 0, NULL);
+	assert_refused(&run, "is of a version other than 2");
+	run_end(&run);
+}
+
+/* Every length but the whole one is refused. */
+static void test_cut(void **state)
+{
+	size_t n;
+	char *bytes = fixture("train-jpeg.mds", &n);
+	struct run run;
+
+	(void)state;
+	for (size_t cut = 12; cut < n; cut++) {
+		unit_write("cut", bytes, cut);
+		run_window(&run, "cut", 0, NULL);
+		assert_refused(&run, "is truncated: it is an MDS shard");
+		run_end(&run);
+	}
+	free(bytes);
+}
+
+/* An offset that lies is seen by the order, the end of the file, or the sizes of a sample. */
+static void test_offsets(void **state)
+{
+	size_t n;
+	char *bytes = fixture("train-jpeg.mds", &n);
+	struct run run;
+
+	(void)state;
+	for (size_t at = 4; at < 4 + 6 * 4; at++) {
+		bytes[at] ^= 64;
+		unit_write("lies", bytes, n);
+		run_window(&run, "lies", 0, NULL);
+		assert_refused(&run, "'lies' is ");
+		run_end(&run);
+		bytes[at] ^= 64;
+	}
+	free(bytes);
+}
+
+/* The table may be longer than what is looked at. */
+static void test_long_table(void **state)
+{
+	enum { SAMPLES = 20000, TABLE = 4 * (SAMPLES + 2) };
+	uint32_t *table = calloc(1, TABLE);
+
+	(void)state;
+	assert_non_null(table);
+	table[0] = SAMPLES;
+	for (uint32_t i = 0; i <= SAMPLES; i++)
+		table[i + 1] = TABLE + 300 + 10 * i;
+	assert_ptr_equal(format_probe((unsigned char *)table, FORMAT_HEAD_BYTES),
+			 format_by_name("mds"));
+	table[9000] = 0;
+	assert_null(format_probe((unsigned char *)table, FORMAT_HEAD_BYTES));
+	free(table);
+}
+
+static const struct CMUnitTest mds[] = {
+	unit_texts(test_as_written, as_written),
+	unit_texts(test_window, as_written),
+	unit_texts(test_probe, as_written),
+	unit_table(test_told, told_of, file),
+	unit_table(test_refused, refused, file),
+	unit_table(test_damage, damages, name),
+	cmocka_unit_test(test_version),
+	cmocka_unit_test(test_cut),
+	cmocka_unit_test(test_offsets),
+	cmocka_unit_test(test_long_table),
+};
+
+static int enter(void **state)
+{
+	rows_of("mds");
+	return unit_enter(state);
+}
+
+UNIT_MAIN_IN(mds, enter, unit_leave)
+
+#else
+#include "left_out.h"
+#endif
