@@ -384,7 +384,9 @@ counted() {
 
 # ---- Small things ---------------------------------------------------------
 
-# identified FILE: by how many reads it is told from others: its ends, and its samples
+# identified FILE: by how many reads it is told from others: its ends, and its samples,
+# when there is an index. Without one the samples are read last, when it has been indexed: the
+# next read after so many comes before the index is complete.
 identified() {
 	local pages=$(($(stat -c %s "$1") / 4096))
 	echo $((2 + (pages < 64 ? pages : 64)))
