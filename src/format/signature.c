@@ -10,9 +10,6 @@
 enum {
 	KALDI_KEY_MOST = 256,
 	SAFETENSORS_MOST = 100000000, /* bytes of its JSON, as its library has it */
-	BETON_VERSION = 2,
-	BETON_HEADER = 24,
-	BETON_PAGE_LEAST = 2 << 20,
 };
 
 /* A line of signatures.def. */
@@ -70,18 +67,6 @@ static bool is_safetensors(const struct signature_row *row, const unsigned char 
 	length = little_endian(head, 8);
 	return length >= 2 && length <= SAFETENSORS_MOST && head[8] == '{' &&
 	       strchr("\"} \n", head[9]) && head[9] != '\0';
-}
-
-/* Version, number of fields, bytes of a page, samples, and where a table is. */
-static bool is_beton(const struct signature_row *row, const unsigned char *head, size_t n)
-{
-	uint64_t page;
-
-	if (n < BETON_HEADER || little_endian(head, 2) != BETON_VERSION)
-		return false;
-	page = little_endian(head + 4, 4);
-	return little_endian(head + 2, 2) > 0 && page >= BETON_PAGE_LEAST &&
-	       (page & (page - 1)) == 0 && little_endian(head + 16, 8) > BETON_HEADER;
 }
 
 /* A LitData chunk: how many samples, and where each begins and the last ends. */

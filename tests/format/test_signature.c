@@ -56,8 +56,6 @@ static const struct seen samples[] = {
 	       "array_record"),
 	SAMPLE(0, "\20\0\0\0\0\0\0\0{\"w\":{\"dtype\":\"F32\"", "a safetensors file",
 	       "safetensors.safe_open"),
-	SAMPLE(0, "\2\0\2\0\0\0\200\0\20\0\0\0\0\0\0\0\0\0\201\0\0\0\0\0", "an FFCV file",
-	       "ffcv"),
 	SAMPLE(0, "\2\0\0\0\20\0\0\0\25\0\0\0\30\0\0\0abcdefgh", "a LitData chunk",
 	       "StreamingDataset"),
 	SAMPLE(0, "utt-1 \0BFM \4\1\0\0\0", "a Kaldi archive", "kaldiio"),

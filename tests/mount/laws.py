@@ -21,6 +21,7 @@ import sys
 import h5py
 import numpy as np
 
+import laws_ffcv  # noqa: F401
 import laws_lmdb  # noqa: F401
 import laws_maps  # noqa: F401
 import laws_mds  # noqa: F401
@@ -31,8 +32,8 @@ import laws_webdataset  # noqa: F401
 from laws_kit import CASES, SPELLED, case, fixture, jpeg
 
 LAWS = ("mixed", "shifted", "remedy", "same")
-FORMATS = ("hdf5", "arrow", "lmdb", "mds", "parquet", "recordio", "tfrecord", "webdataset", "maps",
-           "saved")
+FORMATS = ("hdf5", "arrow", "lmdb", "mds", "parquet", "recordio", "ffcv", "tfrecord", "webdataset",
+           "maps", "saved")
 
 
 def pixels(n):

@@ -74,7 +74,7 @@ int rec_header_read(struct rec_file *file, const struct rec_record *record, uint
 
 bool rec_header_counts(const struct rec_header *header)
 {
-	int64_t first, second;
+	int64_t first = 0, second = 0;
 
 	return header->labels == 2 && header->id == 0 &&
 	       ieee_whole((double)header->first, &first) &&

@@ -25,7 +25,6 @@ static const struct {
 	{ "a.tar.gz.partaa a.tar.gz.partab a.tar.gz.partaa.gidx", "the parts of a file", "FIRST" },
 	{ "train.lmdb train.lmdb-lock val.lmdb", "the LMDB files", "granaryfs 'd'/*.lmdb" },
 	{ "a.array_record-00000-of-00001", "ArrayRecord", "array_record" },
-	{ "train.beton val.beton", "FFCV", "Python's ffcv" },
 	{ "a.1.ark a.2.ark a.scp", "Kaldi", "kaldiio" },
 	{ "wav.scp text utt2spk", "Kaldi", "kaldiio" },
 	{ "_common_metadata a/ a/x", "Petastorm", "format='parquet'" },
@@ -87,6 +86,7 @@ static const struct {
 	  "'d/a-{00000..00001}.tfrecord'" },
 	{ "train-00000-of-00002 train-00001-of-00002", "the TFRecord files",
 	  "'d/train-{00000..00001}-of-00002'" },
+	{ "train.beton val.beton", "the FFCV files", "granaryfs 'd'/*.beton MOUNTPOINT" },
 	{ "train.rec train.idx train.lst property", "the RecordIO files", "'d/train.rec'" },
 	{ "state.json dataset_info.json data-00000-of-00002.arrow "
 	  "data-00001-of-00002.arrow cache-1f.arrow", "the Arrow files",
