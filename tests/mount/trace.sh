@@ -113,7 +113,7 @@ report() {
 	check "with the dataset and its shard" grep -q "<td class=\"path\">$work/t.tar</td>" \
 		"$work/page.html"
 	is "$("$python" -c 'import json, sys
-print(sum(d["cat"] == "read" for d in json.load(open(sys.argv[1]))))' "$work/events.json")" \
+print(sum(d["cat"] == "read" for d in json.load(open(sys.argv[1]))["traceEvents"]))' "$work/events.json")" \
 		"$(gzip -dc "$trace" | grep -c '"name":"read"')" "all reads are events for Perfetto"
 	check "to standard output" cmp <(granary report "$trace") "$work/page.html"
 	echo before >"$work/old.html"
