@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # trace=: what is read is in the trace, a server that is killed leaves no gap, whatever ends
 # the mount leaves a file that can be read, and no file of another is written over.
+# shellcheck source=tests/own_namespace.sh
+. "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/own_namespace.sh"
+
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
 need_fuse
