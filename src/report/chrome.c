@@ -52,7 +52,9 @@ int chrome_write(const struct source *trace, const struct figures *f, FILE *out)
 
 	if (!text)
 		return -ENOMEM;
-	json_open(&json, NULL, '[');
+	json_open(&json, NULL, '{');
+	json_text(&json, "displayTimeUnit", "ms");
+	json_open(&json, "traceEvents", '[');
 	while ((more = trace_text_line(text, &bytes, &size)) > 0 && !ferror(out)) {
 		struct trace_line line;
 
@@ -62,6 +64,7 @@ int chrome_write(const struct source *trace, const struct figures *f, FILE *out)
 	}
 	fputc('\n', out);
 	json_close(&json, ']');
+	json_close(&json, '}');
 	fputc('\n', out);
 	trace_text_free(text);
 	return more < 0 ? more : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * chrome.h: a trace in the Trace Event Format, which Perfetto's and Chrome's viewers load: one
- * array, phases that are letters, and times from the trace's begin on.
+ * chrome.h: a trace in the Trace Event Format, which Perfetto's and Chrome's viewers load: an
+ * object with one array, phases that are letters, and times from the trace's begin on.
  *
  * Threads: one.
  */

@@ -27,7 +27,7 @@ enum {
 
 struct series_bucket {
 	uint64_t served, stored, pushed; /* bytes: to readers, from storage, to the page cache */
-	uint64_t reads, hits;            /* of readers; a hit waited for no storage of its own */
+	uint64_t reads, hits;            /* of readers; a hit needed no read of storage */
 };
 
 struct epoch {

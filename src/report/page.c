@@ -102,7 +102,7 @@ static void write_tiles(const struct figures *f, FILE *out)
 	write_tile(out, size_text(f->stored, text), "read from storage");
 	write_tile(out, count_text(f->reads, text), "reads that reached the mount");
 	snprintf(text, sizeof(text), "%.1f %%", part(f->hits, f->reads));
-	write_tile(out, text, "of them without a wait for storage");
+	write_tile(out, text, "of them without a read of storage");
 	write_tile(out, count_text(f->opens, text), "opens that were seen");
 	if (f->opens) {
 		snprintf(text, sizeof(text), "%.1f %%", figures_cached(f));
@@ -196,7 +196,7 @@ void page_write(const struct figures *f, FILE *out)
 	write_tiles(f, out);
 	write_chart(f, out, "Bandwidth", page_bandwidth);
 	if (f->reads) {
-		write_chart(f, out, "Reads without a wait for storage", page_hit_rate);
+		write_chart(f, out, "Reads that needed no storage", page_hit_rate);
 		write_chart(f, out, "How long reads took", page_latency);
 	}
 	if (f->epoch_count)

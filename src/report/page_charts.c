@@ -162,5 +162,5 @@ void page_latency(const struct figures *f, FILE *out)
 	duration_text(last, to);
 	fprintf(out, "</svg><div class=\"x\"><span>up to %s</span><span>%s</span><span>%s</span>"
 		"</div></div>\n<p class=\"key\"><span><i class=\"ba\"></i>without storage</span>"
-		"<span><i class=\"bb\"></i>waited for storage</span></p>\n", from, middle, to);
+		"<span><i class=\"bb\"></i>with a read of storage</span></p>\n", from, middle, to);
 }

@@ -33,8 +33,8 @@ static void tell_storage(const struct figures *f, char *out)
 	size_text((uint64_t)(per(f->stored, f->demand_us + f->ahead_us) * 1e6), rate);
 	snprintf(out, VERDICT_BYTES,
 		 "Storage. Readers waited in %.1f %% of the time; their reads of the packed files "
-		 "took %.2f ms on average, at %s a second each, and %.1f %% of the reads had to "
-		 "wait for one. prefetch=sweep reads ahead of the loader, a larger cache= keeps "
+		 "took %.2f ms on average, at %s a second each, and %.1f %% of the reads needed "
+		 "one. prefetch=sweep reads ahead of the loader, a larger cache= keeps "
 		 "more for the next epoch, and more workers wait at the same time.",
 		 (double)f->waiting_permille / 10, per(f->demand_us, f->demand_reads) / 1000, rate,
 		 part(f->reads - f->hits, f->reads));

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # trace=: what is read is in the trace, a server that is killed leaves no gap, whatever ends
 # the mount leaves a file that can be read, and no file of another is written over.
+# shellcheck source=tests/own_namespace.sh
+. "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/own_namespace.sh"
+
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
 need_fuse
@@ -102,6 +105,30 @@ whole() {
 		ends[0]['args']['dropped'] == 0 and ids == list(range(len(ids)))"
 }
 
+# is_page FILE: whole, and with nothing that a browser would fetch or run.
+is_page() {
+	tail -n 1 "$1" | grep -q '</html>$' && ! grep -q -i -E 'https?:|<script|src=|url\(' "$1"
+}
+
+report() {
+	check "report" granary report "$trace" -o "$work/page.html" --chrome="$work/events.json"
+	check "a page" is_page "$work/page.html"
+	check "with the dataset and its shard" grep -q "<td class=\"path\">$work/t.tar</td>" \
+		"$work/page.html"
+	is "$("$python" -c 'import json, sys
+print(sum(d["cat"] == "read" for d in json.load(open(sys.argv[1]))["traceEvents"]))' "$work/events.json")" \
+		"$(gzip -dc "$trace" | grep -c '"name":"read"')" "all reads are events for Perfetto"
+	check "to standard output" cmp <(granary report "$trace") "$work/page.html"
+	echo before >"$work/old.html"
+	says 3 "no event" "a file that is no trace" granary report "$work/t.tar" -o "$work/old.html"
+	is "$(cat "$work/old.html")" before "leaves the page that was there"
+	says 2 "nowhere" "a directory that is not there" \
+		granary report "$trace" -o "$work/nowhere/page.html"
+	says 1 "one trace" "two traces" granary report "$trace" "$trace"
+	is "$(find "$work" -maxdepth 1 -name '*.html.*' -o -maxdepth 1 -name '*.json.*')" "" \
+		"nothing temporary is left"
+}
+
 server_dies() {
 	local server
 	start -o "trace=$trace,prefetch=off" "$work/t.tar" "$mnt"
@@ -176,6 +203,7 @@ odd_places() {
 mkdir "$work/other"
 make_archive
 whole
+report
 server_dies
 daemon_dies
 refused

@@ -226,7 +226,7 @@ static void test_members_of_gzip_are_read_up_to_their_damage(void **state)
 	free(packed);
 }
 
-static void test_chrome_gets_an_array(void **state)
+static void test_chrome_gets_its_events(void **state)
 {
 	static const char text[] = NAMED("aa", "/d/x.tar") STORED("1000", "900", "aa")
 				   READ("990", "10", "cc", "1");
@@ -241,7 +241,8 @@ static void test_chrome_gets_an_array(void **state)
 	assert_int_equal(source_open("t.pfw", &trace, &e), 0);
 	assert_int_equal(chrome_write(trace, f, out), 0);
 	fclose(out);
-	assert_true(*events == '[' && events[size - 2] == ']');
+	assert_true(strncmp(events, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[", 39) == 0);
+	assert_string_equal(events + size - 4, "\n]}\n");
 	assert_int_equal(unit_occurrences(events, "\"ph\":\"X\""), 2);
 	assert_non_null(strstr(events, "\"ts\":10,\"dur\":900"));
 	assert_non_null(strstr(events, "\"file\":\"/d/x.tar\""));
@@ -259,7 +260,7 @@ static const struct CMUnitTest report[] = {
 	cmocka_unit_test(test_odd_numbers_and_names_are_harmless),
 	cmocka_unit_test(test_long_lines_are_left_out),
 	cmocka_unit_test(test_members_of_gzip_are_read_up_to_their_damage),
-	cmocka_unit_test(test_chrome_gets_an_array),
+	cmocka_unit_test(test_chrome_gets_its_events),
 };
 
 UNIT_MAIN(report)
