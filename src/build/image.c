@@ -105,21 +105,38 @@ static int write_padded(int fd, const void *bytes, size_t size)
 	return err ? err : write_whole(fd, zeros, aligned(size) - size);
 }
 
-int image_write(const struct image *image, int fd, const char *label,
-		struct error *e)
+/* `freed`: NULL, or the image, of which each section is freed once it is written. */
+static int write_sections(const struct image *image, struct image *freed, int fd)
 {
 	struct image_head head;
 	size_t size = fill_head(image, &head);
 	int err = write_padded(fd, &head, size);
 
-	for (uint32_t i = 0; i < head.header.section_count && !err; i++)
-		err = write_padded(fd, image->sections[i].items,
-				   image->sections[i].count);
+	for (uint32_t i = 0; i < head.header.section_count && !err; i++) {
+		err = write_padded(fd, image->sections[i].items, image->sections[i].count);
+		if (freed)
+			vec_free(&freed->sections[i]);
+	}
+	return err;
+}
+
+static int explain_write(int err, const char *label, struct error *e)
+{
 	if (err)
 		return error_set(e, ERROR_SYSTEM, -err,
 				 "%s: the index cannot be written: %s", label,
 				 strerror(-err));
 	return 0;
+}
+
+int image_write(const struct image *image, int fd, const char *label, struct error *e)
+{
+	return explain_write(write_sections(image, NULL, fd), label, e);
+}
+
+int image_move(struct image *image, int fd, const char *label, struct error *e)
+{
+	return explain_write(write_sections(image, image, fd), label, e);
 }
 
 /* No wider than the packed files and the umask: names may be secret. */

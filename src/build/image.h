@@ -42,6 +42,9 @@ int image_add_identity(struct image *image, const struct identity *identity);
 int image_write(const struct image *image, int fd, const char *label,
 		struct error *e);
 
+/* The same where `fd` is memory, too: frees what has been written as it goes. */
+int image_move(struct image *image, int fd, const char *label, struct error *e);
+
 /* Access to an index, no wider than to the packed files, whose names it has. */
 struct image_access {
 	mode_t mode; /* permission bits of the packed files */

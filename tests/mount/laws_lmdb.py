@@ -61,6 +61,14 @@ def lmdb_names():
 lmdb("remedy", "odd-values", ".:1 a/b:9", "view=tree shows all")(lambda: copy("raw.lmdb"))
 lmdb("remedy", "two-labels", "0:3 1:3", "labels=fine_label takes it")(lambda: copy("dicts.lmdb"))
 lmdb("remedy", "chosen", "0:2 1:2 2:2", options="labels=fine_label")(lambda: copy("dicts.lmdb"))
+lmdb("remedy", "no-such-labels", "-", "has no item or database 'nope' for the labels, as labels= says; "
+     "it has: label; name one", options="labels=nope", status=3)(lambda: copy("dicts.lmdb"))
+lmdb("remedy", "image-as-labels", "-", "has no item or database 'image' for the labels",
+     options="labels=image", status=3)(lambda: copy("dicts.lmdb"))
+lmdb("remedy", "no-names", "-", "it has: none with a name", options="labels=nope", status=3)(
+    lambda: copy("course.lmdb"))
+lmdb("remedy", "no-such-database", "-", "it has: ", options="labels=nope", status=3)(
+    lambda: copy("column-ints.lmdb"))
 lmdb("mixed", "rows", ".:6", "not each is one-hot")(lambda: copy("rows.lmdb"))
 lmdb("mixed", "tuples", "-",
      "several items beside the image could be the label")(lambda: copy("tuples.lmdb"))

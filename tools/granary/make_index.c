@@ -224,7 +224,7 @@ static int make_index_make(void *context)
 	if (!err && m->request->given[LETTER_ADOPT] && m->old)
 		*m->adopted = adopt_holds(m->wish, &image, m->old, m->old_path);
 	if (!err)
-		err = image_write(&image, m->memory, "the index in memory", &e);
+		err = image_move(&image, m->memory, "the index in memory", &e);
 	image_free(&image);
 	return err ? report_error(&e) : 0;
 }

@@ -20,7 +20,7 @@
 #include "base/text.h"
 #include "build/findings.h"
 #include "format/lmdb/lmdb_rows.h"
-#include "labels/column_rules.h"
+#include "format/row_labels.h"
 #include "names/split_words.h"
 
 enum { CLASS_BYTES = 256 };
@@ -30,6 +30,8 @@ struct lmdb_scan {
 	struct lmdb_rows rows;
 	char class_name[CLASS_BYTES]; /* of all images, or "" */
 	struct text shown;	      /* for `granary info` */
+	struct text names;	      /* of databases and items, for labels= */
+	bool labels_found;	      /* what labels= names has the labels */
 };
 
 /* The name of a database's directory, or of its file, without an ending such as ".lmdb".
@@ -128,6 +130,31 @@ static int add_named(struct lmdb_scan *s, struct lmdb_plan *plan, const char *sp
 			    is_split ? plan->name : split);
 }
 
+static int note_names(struct lmdb_scan *s, const struct lmdb_plan *plan)
+{
+	const char *wanted = s->file.scan->rows->labels;
+	const char *names[] = {plan->name, plan->label_name};
+
+	s->labels_found |=
+		wanted && plan->labelled && strcmp(plan->label_name, wanted) == 0;
+	for (size_t i = 0; i < 2; i++)
+		if (*names[i] && text_print(&s->names, "%s%.63s", s->names.count ? ", " : "",
+					    names[i]) < 0)
+			return lmdb_no_memory(&s->file);
+	return 0;
+}
+
+/* labels=NAME that names nothing is no wish that can be met. */
+static int check_labels(const struct lmdb_scan *s)
+{
+	const struct scan *scan = s->file.scan;
+
+	if (!scan->rows->labels || scan->rows->tree || s->labels_found)
+		return 0;
+	return row_labels_refuse_name(scan, s->file.e, "item or database",
+				      s->names.count ? s->names.items : "none with a name");
+}
+
 /*
  * Databases are columns, whose rows have equal keys: is one of them the labels of those
  * of images? Its number, or COLUMN_NONE.
@@ -151,6 +178,7 @@ static int choose_labels(struct lmdb_scan *s, struct lmdb_plan *plans, size_t n)
 	}
 	if (!facts || !images || s->file.scan->rows->tree)
 		return COLUMN_NONE;
+	s->labels_found |= choice.taken >= 0;
 	if (choice.taken < 0)
 		choice = label_column_choose(facts, n);
 	if (choice.taken >= 0 && choice.other >= 0)
@@ -185,10 +213,13 @@ static int add_all_named(struct lmdb_scan *s, const char *split)
 		plans[i].name = s->rows.databases.items[i].name;
 		plans[i].db = s->rows.databases.items[i].db;
 		err = lmdb_plan_make(&s->file, &s->rows.window, &plans[i]);
+		if (!err)
+			err = note_names(s, &plans[i]);
 	}
 	if (err)
 		return err;
 	labels = choose_labels(s, plans, n);
+	err = check_labels(s);
 	for (size_t i = 0; i < n && !err; i++) {
 		if ((int)i == labels)
 			continue;
@@ -205,6 +236,8 @@ static int add_all(struct lmdb_scan *s)
 	struct lmdb_plan plan = {.name = "", .db = s->file.main};
 	int err = lmdb_plan_make(&s->file, &s->rows.window, &plan);
 
+	if (!err)
+		err = note_names(s, &plan);
 	if (!err)
 		err = add_database(s, &plan, false, split);
 	if (!err)
@@ -239,6 +272,7 @@ static int lmdb_scan_file(struct scan *scan, struct error *e)
 	if (!err)
 		lmdb_describe(&s);
 	vec_free(&s.shown);
+	vec_free(&s.names);
 	lmdb_rows_close(&s.rows);
 	lmdb_file_close(&s.file);
 	return err;
