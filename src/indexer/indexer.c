@@ -25,7 +25,7 @@ enum {
 	LABEL_HALF = 250,  /* of each of its two names */
 };
 
-/* A tar may be a shard of WebDataset; a nested tar stays as it is. */
+/* A tar or a zip may be a shard of WebDataset; a nested one stays as it is. */
 static int indexer_add_samples(struct job *job, struct error *e)
 {
 	const struct indexer_config *config = job->indexer->config;
@@ -35,7 +35,8 @@ static int indexer_add_samples(struct job *job, struct error *e)
 					    .split = job->rows.split,
 					    .findings = &job->findings };
 
-	if (job->depth || strcmp(job->format->name, "tar") != 0 ||
+	if (job->depth || (strcmp(job->format->name, "tar") != 0 &&
+			   strcmp(job->format->name, "zip") != 0) ||
 	    (config->view != VIEW_AUTO && config->view != VIEW_CLASS))
 		return 0;
 	return webdataset_make_samples(&job->scan, &wanted, e);

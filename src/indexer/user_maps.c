@@ -107,7 +107,7 @@ static void note_formats(const struct indexer_config *config, const struct forma
 			     "%s= does nothing here: it is an option of another format",
 			     option);
 	if (config->formats.sidecars == SIDECARS_HIDE && view_class_count(view) == 0 &&
-	    strcmp(format->name, "tar") == 0)
+	    (strcmp(format->name, "tar") == 0 || strcmp(format->name, "zip") == 0))
 		findings_add(findings, FINDING_UNUSED,
 			     "sidecars=hide does nothing here: nothing lies beside an "
 			     "image but in the class view of a WebDataset");

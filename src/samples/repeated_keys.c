@@ -137,7 +137,8 @@ static bool name_shard(const struct repeated_keys *restarts, size_t i, enum nami
 {
 	const char *label = restarts->shards[i].scan->label, *name = filename_of(label);
 	const char *directory = "", *dot = strrchr(name, '.');
-	size_t n = dot && strcasecmp(dot, ".tar") == 0 ? (size_t)(dot - name) : strlen(name);
+	bool known = dot && (strcasecmp(dot, ".tar") == 0 || strcasecmp(dot, ".zip") == 0);
+	size_t n = known ? (size_t)(dot - name) : strlen(name);
 	size_t directory_n = naming == BY_DIRECTORY ? directory_name_of(label,
 									&directory) : 0;
 

@@ -16,6 +16,7 @@
 #include "names/split_words.h"
 #include "place/format_options.h"
 #include "samples/pickled_image.h"
+#include "samples/wds_extents.h"
 #include "samples/wds_samples.h"
 
 enum {
@@ -100,10 +101,7 @@ static int wds_build_add(struct build *b, struct entries *log, const struct entr
 		struct entry_extent *x = &b->extents.items[b->extents.count++];
 		const struct entry_extent *old = &entry->extents[i];
 
-		err = entries_raw_extent(b->kept, b->scan->source_number,
-					 source_size(b->scan->source),
-					 entries_volume(log, old->volume)->base + old->offset,
-					 old->length, x);
+		err = wds_extent_copy(b->kept, b->scan, log, old, x);
 		x->file_offset = old->file_offset;
 	}
 	copy.extents = b->extents.items;
@@ -197,7 +195,20 @@ static int raw_bytes(struct build *b, uint64_t offset, uint64_t length,
 	return err;
 }
 
-/* A member with holes is a label: all others are whole. */
+static int coded_bytes(struct build *b, const struct wds_member *member,
+		       struct sample_bytes *out)
+{
+	const struct entry *entry = entries_get(member->log, member->index);
+	struct entry_extent extent;
+	int err = wds_extent_copy(b->kept, b->scan, member->log, &entry->extents[0],
+				  &extent);
+
+	if (!err)
+		*out = (struct sample_bytes){ extent.offset, extent.length, extent.volume };
+	return err;
+}
+
+/* A member with holes is a label: all others are in one piece. */
 static int literal_bytes(struct build *b, const struct wds_member *member,
 			 struct sample_bytes *out)
 {
@@ -226,6 +237,8 @@ static int fill_bytes(struct build *b, const struct wds_build_part *part,
 		return err ? err : raw_bytes(b, part->pixels.offset, part->pixels.length,
 					     &out->body);
 	}
+	if (member->coded)
+		return coded_bytes(b, member, &out->body);
 	if (!member->whole)
 		return literal_bytes(b, member, &out->body);
 	return raw_bytes(b, member->offset, member->size, &out->body);
@@ -307,13 +320,15 @@ static int detect_nameless(struct build *b, const struct wds_sample *sample,
 	const struct wds_member *member = part->member;
 	size_t n = member->size < SAMPLES_SNIFF_BYTES ? (size_t)member->size :
 							SAMPLES_SNIFF_BYTES;
-	const unsigned char *head;
+	unsigned char head[SAMPLES_SNIFF_BYTES];
 	int err = 0;
 
-	if (!b->nameless && b->sniffed < SNIFFED && member->whole && n) {
+	if (!b->nameless && b->sniffed < SNIFFED && n) {
 		b->sniffed++;
-		err = wds_window_get(b->window, member->offset, n, &head);
-		b->nameless = err ? NULL : samples_detect_type(head, n);
+		err = wds_window_head(b->window, member, n, head);
+		if (!err)
+			b->nameless = samples_detect_type(head, n);
+		err = err == -EBADMSG ? 0 : err;
 	}
 	if (b->nameless && !has_suffix_already(sample, member->suffix, b->nameless))
 		part->extension = b->nameless;

@@ -432,6 +432,8 @@ int wds_label_read(struct wds_window *window, const struct wds_rule *rule,
 	if (rule->kind == WDS_LABEL_JSON && has_holes(member))
 		return broken(why, "has holes, and JSON has no zero bytes");
 	err = read_member(window, member, small, &large, &text);
+	if (err == -EBADMSG)
+		return broken(why, "cannot be decoded");
 	if (err)
 		return err;
 	if (rule->kind == WDS_LABEL_JSON)

@@ -33,8 +33,12 @@ static struct wds_member member_of(struct entries *log, size_t index,
 
 	member.whole = entry->size == 0;
 	if (entry->extent_count == 1 && x->file_offset == 0 && x->length == entry->size) {
-		member.whole = true;
-		member.offset = entries_volume(log, x->volume)->base + x->offset;
+		const struct volume_desc *volume = entries_volume(log, x->volume);
+
+		member.coded = volume->kind == VOLUME_CODED;
+		member.whole = !member.coded;
+		member.source = volume->source;
+		member.offset = volume->base + x->offset;
 	}
 	return member;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * wds_samples.h: the members of a tar, put together as WebDataset does.
+ * wds_samples.h: the members of a tar or zip, put together as WebDataset does.
  *
  * A member's key is its directories and its own name up to the first dot, its suffix all
  * the rest; members one behind the other that have one key are a sample. What is no
@@ -24,7 +24,9 @@ struct wds_member {
 	const char *suffix;  /* within path: "jpg", "input.pyd" */
 	uint64_t size;
 	uint64_t offset;     /* bytes from the start of the source, if it is whole */
-	bool whole;          /* in one piece, or empty */
+	uint32_t source;     /* the offset is of this one */
+	bool whole;          /* in one piece, as it is; or empty */
+	bool coded;          /* in one piece, compressed */
 	struct entries *log; /* where the entry is */
 	size_t index;
 };

@@ -2,9 +2,14 @@
 #include "samples/wds_window.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/cleanup.h"
+#include "samples/wds_extents.h"
+
+enum { DECODED_MOST = 16 << 20 }; /* for its first bytes */
 
 static int wds_window_fetch(struct wds_window *window, uint64_t offset, size_t n)
 {
@@ -59,6 +64,7 @@ static int wds_window_copy(struct wds_window *window, uint64_t offset, uint64_t 
 int wds_window_member(struct wds_window *window, const struct wds_member *member,
 		      unsigned char *out)
 {
+	const struct volume_desc *volume;
 	const struct entry *entry;
 	int err = 0;
 
@@ -71,10 +77,30 @@ int wds_window_member(struct wds_window *window, const struct wds_member *member
 
 		if (!range_within(x->file_offset, x->length, member->size))
 			return -EIO;
-		err = wds_window_copy(window,
-				      entries_volume(member->log, x->volume)->base +
-					      x->offset,
-				      x->length, out + x->file_offset);
+		volume = entries_volume(member->log, x->volume);
+		if (volume->kind == VOLUME_CODED)
+			err = wds_extent_decode(window->source, member->log, x,
+						out + x->file_offset);
+		else
+			err = wds_window_copy(window, volume->base + x->offset, x->length,
+					      out + x->file_offset);
 	}
+	return err;
+}
+
+int wds_window_head(struct wds_window *window, const struct wds_member *member, size_t n,
+		    unsigned char *out)
+{
+	CLEANUP(cleanup_free) unsigned char *all = NULL;
+	int err;
+
+	if (member->whole)
+		return wds_window_copy(window, member->offset, n, out);
+	if (!member->coded || member->size > DECODED_MOST)
+		return -EBADMSG;
+	all = malloc(member->size);
+	err = all ? wds_window_member(window, member, all) : -ENOMEM;
+	if (!err)
+		memcpy(out, all, n);
 	return err;
 }

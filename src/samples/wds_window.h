@@ -45,8 +45,15 @@ struct wds_window {
 int wds_window_get(struct wds_window *window, uint64_t offset, size_t n,
 		   const unsigned char **out);
 
-/* All of a member that has `size` bytes, holes included, into `out`: 0, or an errno. */
+/*
+ * All of a member that has `size` bytes, holes included, into `out`: 0, or an errno. -EBADMSG:
+ * it is compressed, and cannot be decoded.
+ */
 int wds_window_member(struct wds_window *window, const struct wds_member *member,
 		      unsigned char *out);
+
+/* Its first bytes; -EBADMSG also where they are in pieces, or too many to decode. */
+int wds_window_head(struct wds_window *window, const struct wds_member *member, size_t n,
+		    unsigned char *out);
 
 #endif

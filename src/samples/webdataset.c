@@ -62,11 +62,21 @@ static int each_sample(struct webdataset_scan *shard,
 	return r < 0 ? r : 0;
 }
 
+static bool is_in_one_piece(const struct wds_member *member)
+{
+	return member->whole || member->coded;
+}
+
 static int count_sample(struct webdataset_scan *shard, const struct wds_sample *sample)
 {
 	struct wds_tar *tar = &shard->tar;
 	struct wds_split split;
 
+	/* a large member of a zip that is decoded as a source of its own */
+	for (size_t i = 0; i < sample->members.count; i++)
+		shard->other |= sample->members.items[i].size &&
+				is_in_one_piece(&sample->members.items[i]) &&
+				sample->members.items[i].source != shard->scan->source_number;
 	tar->total++;
 	tar->pairs += sample->members.count > 1;
 	tar->odd += sample->odd != NULL;
@@ -176,7 +186,8 @@ static const char *oddity(const struct wds_rule *rule, const struct wds_sample *
 	if (leads_up(sample->members.items[0].path))
 		return "leads up, by '..'";
 	for (size_t i = 0; i < sample->members.count; i++)
-		if (!sample->members.items[i].whole && &sample->members.items[i] != label)
+		if (!is_in_one_piece(&sample->members.items[i]) &&
+		    &sample->members.items[i] != label)
 			return "has a sparse member";
 	if (label && sample->members.count == 1)
 		return "is nothing but a label";

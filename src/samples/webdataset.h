@@ -2,11 +2,11 @@
 /*
  * webdataset.h: shards of WebDataset become samples with classes.
  *
- * A tar whose members are samples with labels (samples/wds_samples.h, wds_labels.h) is
+ * A tar or zip whose members are samples with labels (samples/wds_samples.h, wds_labels.h) is
  * taken apart: each member of a labelled sample becomes a sample of its class, under the
  * name that it had. What is in no labelled sample stays in the log, but for what WebDataset
- * itself skips (`__x__/`). A tar without labels stays as it is, and so does one with hard
- * links, or with packed files inside.
+ * itself skips (`__x__/`). One without labels stays as it is, and so does one with hard
+ * links, with packed files inside, or with compressed members of more than 64 MiB.
  *
  * Threads: shards may be taken by several threads at once, each by one.
  */
@@ -39,7 +39,7 @@ enum { WDS_SENTENCE_BYTES = 480 };
 struct wds_findings {
 	const char *label;      /* for messages: the scan's */
 	const char *split;      /* the config's */
-	uint64_t samples;       /* 0: it is no tar, or none that was looked at */
+	uint64_t samples;       /* 0: it is no tar or zip, or none that was looked at */
 	bool paired;            /* most of them have several members, labels or none */
 	bool taken;             /* they have become samples of classes */
 	enum wds_reason reason; /* why not, where it is known, */
@@ -70,7 +70,7 @@ struct webdataset_config {
 };
 
 /*
- * Looks at the entries of a tar that has been scanned, and makes samples of them if it
+ * Looks at the entries of a tar or zip that has been scanned, and makes samples of them if it
  * holds any. scan->entries is then another log, with what remains. 0, or a negative errno
  * and a sentence.
  */

@@ -271,6 +271,68 @@ zarrs() {
 		$'v3.zarr/x\nv3.zarr/zarr.json' "zarr in a tar: a directory without .zip"
 }
 
+# Samples of WebDataset: a zip of them is the tree of the tar that has them.
+write_samples() {
+	"$python" - <<-'END'
+		import io, json, os, tarfile, zipfile
+		members = []
+		for i in range(60):
+		    key = "d/%04d" % i
+		    members += [(key + ".jpg", b"\xff\xd8\xff" + os.urandom(900 + i) + bytes(2000)),
+		                (key + ".img", b"\x89PNG\r\n\x1a\n" + os.urandom(700) + bytes(900)),
+		                (key + ".json", json.dumps({"caption": "a text " * 20}).encode()),
+		                (key + ".cls", b"%d" % (i % 6))]
+		members.append(("README", b"no sample\n" * 50))
+		with tarfile.open("samples.tar", "w") as tar:
+		    for name, contents in members:
+		        info = tarfile.TarInfo(name)
+		        info.size = len(contents)
+		        tar.addfile(info, io.BytesIO(contents))
+		for name, method in ("stored", zipfile.ZIP_STORED), ("deflated", zipfile.ZIP_DEFLATED):
+		    with zipfile.ZipFile("samples-%s.zip" % name, "w", method) as out:
+		        for member in members:
+		            out.writestr(*member)
+		with zipfile.ZipFile("labels.zip", "w", zipfile.ZIP_DEFLATED) as out:
+		    for i in range(60):
+		        out.writestr("%d.jpg" % i, b"\xff\xd8\xff" + os.urandom(99))
+		        out.writestr("%d.json" % i, json.dumps({"label": i % 6, "text": "x" * 500}))
+	END
+}
+
+samples() {
+	local name option
+	write_samples
+	for option in sidecars=auto sidecars=show sidecars=hide view=tree; do
+		rm -rf want
+		"$granary" extract -q -o "index=off,$option" samples.tar want 2>said
+		for name in stored deflated; do
+			rm -rf got
+			check "samples, $name, $option: unpacked" "$granary" extract -q \
+				-o "index=off,$option" "samples-$name.zip" got
+			check "samples, $name, $option: the tree of the tar" diff -r want got
+		done
+	done
+	is "$("$granary" ls -o index=off samples-deflated.zip 2>said | head -n 6 | xargs)" \
+		"0 1 2 3 4 5" "samples: classes"
+	is "$("$granary" ls -R -o index=off labels.zip 2>said | grep -c '/.*[.]jpg$')" 60 \
+		"labels in a compressed .json: classes"
+}
+
+# A label whose bytes are damaged: its sample is where it is stored.
+damaged_label() {
+	local at
+	at=$("$python" -c '
+import zipfile
+member = zipfile.ZipFile("labels.zip").getinfo("7.json")
+print(member.header_offset + 30 + len(member.filename) + member.compress_size - 3)')
+	cp labels.zip damaged.zip
+	flip damaged.zip "$at"
+	"$granary" ls -R -o index=off damaged.zip >names 2>said
+	check "a damaged label is named" grep -q "the label '7.json' cannot be decoded" said
+	check "its image is not in a class" grep -q '^7[.]jpg$' names
+	is "$(grep -c '/.*[.]jpg$' names)" 59 "all others are"
+}
+
 # Members of more than 64 MiB are entered in their middle, by places that indexing finds.
 entered() {
 	mkdir "$work/entered"
@@ -301,6 +363,8 @@ inside
 encodings
 large
 zarrs
+samples
+damaged_label
 entered
 unreadable
 told
