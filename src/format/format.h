@@ -57,6 +57,9 @@ struct scan {
 	const struct source *labels_in;
 	const char *labels_of; /* its own name */
 
+	/* The index.json of this file's directory, if it is in the set before it, or NULL. */
+	const struct source *listed_in;
+
 	bool alone; /* nothing else is scanned meanwhile: it may use several threads */
 
 	struct findings *findings; /* for the user (build/findings.h); may be NULL */

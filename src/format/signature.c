@@ -69,24 +69,6 @@ static bool is_safetensors(const struct signature_row *row, const unsigned char 
 	       strchr("\"} \n", head[9]) && head[9] != '\0';
 }
 
-/* A LitData chunk: how many samples, and where each begins and the last ends. */
-static bool is_litdata_chunk(const struct signature_row *row, const unsigned char *head,
-			     size_t n)
-{
-	uint64_t samples = n < 12 ? 0 : little_endian(head, 4), end = 4 * (samples + 2), before = end;
-
-	if (samples == 0 || little_endian(head + 4, 4) != end)
-		return false;
-	for (size_t at = 4; at + 4 <= n && at < end; at += 4) {
-		uint64_t offset = little_endian(head + at, 4);
-
-		if (offset < before)
-			return false;
-		before = offset;
-	}
-	return true;
-}
-
 /* A key, a blank, and the mark of what is binary. */
 static bool is_kaldi_ark(const struct signature_row *row, const unsigned char *head,
 			 size_t n)

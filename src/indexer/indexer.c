@@ -445,6 +445,25 @@ static unsigned indexer_thread_count(const struct indexer_config *config)
 	return n < THREADS_MOST ? n : THREADS_MOST;
 }
 
+/* An index.json says what is in the files behind it, of its directory. */
+static void join_lists(struct job **jobs, uint32_t count)
+{
+	const struct scan *list = NULL;
+	size_t directory = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct scan *scan = &jobs[i]->scan;
+		const char *name = filename_of(scan->label);
+
+		if (strcmp(name, "index.json") == 0) {
+			list = scan;
+			directory = (size_t)(name - scan->label);
+		} else if (list && strncmp(scan->label, list->label, directory) == 0) {
+			scan->listed_in = list->source;
+		}
+	}
+}
+
 static int scan_shards(struct indexer *indexer, struct job **jobs, struct error *e)
 {
 	uint32_t count = indexer->sources->count;
@@ -455,6 +474,8 @@ static int scan_shards(struct indexer *indexer, struct job **jobs, struct error 
 		if (!jobs[i])
 			err = -EINVAL;
 	}
+	if (!err)
+		join_lists(jobs, count);
 	if (!err && label_pairs_join(jobs, count) < 0)
 		err = error_no_memory(e, NULL);
 	for (uint32_t i = 0; i < count && !err; i++)

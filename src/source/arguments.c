@@ -282,7 +282,7 @@ static int check_size(const struct argument *shard, struct source **source, stru
 {
 	uint64_t size = source_size(*source);
 
-	if (!shard->directory || size == shard->size)
+	if (!shard->directory || shard->size == SHARD_SIZE_UNKNOWN || size == shard->size)
 		return 0;
 	source_close(*source);
 	return error_set(e, ERROR_DATASET, EBADMSG,

@@ -187,7 +187,8 @@ int file_open(const char *path, size_t directory, int *fd, struct source_info *i
 	if (held < 0 && directory && (errno == EXDEV || errno == ELOOP))
 		return error_set(e, ERROR_DATASET, EXDEV,
 				 "'%s' leads out of the directory whose index.json names it; put a "
-				 "copy of the file there, or name it itself", path);
+				 "copy of the file there (MDS shards can be named themselves)",
+				 path);
 	if (held < 0 || fstat(held, &st) < 0)
 		return refuse_errno(path, errno, e);
 	err = check_kind(path, &st, e);

@@ -56,6 +56,36 @@ static bool is_mds(const struct pyjson_value *shard)
 	       version.size == 1 && *version.text == '2';
 }
 
+/* Of a chunk of LitData only the name: its size is that of the plain chunk. */
+static enum json_names_fault add_chunk(struct json_names *names, const struct pyjson_value *chunk)
+{
+	static const struct pyjson_value none = { PYJSON_NULL, "", 0 };
+	struct pyjson_value name;
+	enum json_names_fault fault;
+
+	if (!find(chunk, "filename", &name) || name.kind != PYJSON_STRING)
+		return JSON_NAMES_UNNAMED;
+	fault = json_names_add(names, &name);
+	for (unsigned i = 1; i < TEXTS && !fault; i++)
+		fault = json_names_add(names, &none);
+	return fault;
+}
+
+static enum json_names_fault read_chunks(struct json_names *names,
+					 const struct pyjson_value *root, const char *key)
+{
+	enum json_names_fault fault = JSON_NAMES_FINE;
+	struct pyjson_value chunks, unused, chunk;
+	struct pyjson_walk walk;
+
+	if (!find(root, key, &chunks))
+		return JSON_NAMES_FINE;
+	walk = pyjson_items(&chunks);
+	while (!fault && pyjson_next(&walk, &unused, &chunk))
+		fault = add_chunk(names, &chunk);
+	return fault;
+}
+
 static enum json_names_fault read_shards(struct json_names *names,
 					 const struct pyjson_value *root, const char *key)
 {
@@ -96,7 +126,7 @@ static int refuse_name(const struct json_file *index, const char *name, struct e
 {
 	return error_set(e, ERROR_DATASET, EBADMSG,
 			 "'%s' names the shard '%.200s', which is no file below its directory; "
-			 "write the dataset again, or " REMEDY, index->path, name);
+			 "write the dataset again, or copy its shards there", index->path, name);
 }
 
 /* Codecs whose streams are not read, and what unpacks a shard beside itself. */
@@ -132,12 +162,13 @@ static int add_shard(const struct json_file *index, char *const *texts, bool mus
 		     struct shard_list *list, struct error *e)
 {
 	const char *name = texts[0], *base = filename_of(index->path);
-	struct shard_name shard = { .directory = (size_t)(base - index->path) - 1 };
+	struct shard_name shard = { .directory = (size_t)(base - index->path) - 1,
+				    .size = SHARD_SIZE_UNKNOWN };
 	struct stat st;
 
 	if (!*name)
 		return 0;
-	if (*name == '/' || has_dots(name) || !parse_size(texts[1], &shard.size))
+	if (*name == '/' || has_dots(name) || (*texts[1] && !parse_size(texts[1], &shard.size)))
 		return refuse_name(index, name, e);
 	if (asprintf(&shard.path, "%.*s%s", (int)(base - index->path), index->path, name) < 0)
 		return error_no_memory(e, NULL);
@@ -168,11 +199,11 @@ static int add_shard_or_zip(const struct json_file *index, char *const *texts,
 	return there < 0 ? there : err;
 }
 
-static int list_shards(const struct json_file *index, struct shard_list *list, struct error *e)
+static int list_shards(const struct json_file *index, const struct json_names_kind *kind,
+		       struct shard_list *list, struct error *e)
 {
-	const struct json_names_kind kind = { read_shards, "shards", SHARDS_MOST * TEXTS, fits_any, REMEDY };
 	CLEANUP(path_list_free) struct path_list texts = { NULL, 0, 0 };
-	int err = json_names_list(index, &kind, &texts, e);
+	int err = json_names_list(index, kind, &texts, e);
 
 	if (!err && (texts.count == 0 || texts.count % TEXTS))
 		err = json_names_refuse(index->path, "lists no shards", REMEDY, e);
@@ -183,16 +214,38 @@ static int list_shards(const struct json_file *index, struct shard_list *list, s
 
 /* ---- Indexes ---- */
 
+static bool has_member(const struct json_file *index, const char *member)
+{
+	return memmem(index->text, index->size, member, strlen(member)) != NULL;
+}
+
+/* LitData's says what is in its chunks, too: it goes with them. */
+static int list_chunks(struct json_file *index, struct shard_list *list, struct error *e)
+{
+	static const struct json_names_kind chunks = { read_chunks, "chunks", SHARDS_MOST * TEXTS,
+						       fits_any, "write the dataset again" };
+	struct shard_name itself = { strdup(index->path), 0, SHARD_SIZE_UNKNOWN };
+
+	if (!itself.path || vec_push(list, itself) < 0) {
+		free(itself.path);
+		return error_no_memory(e, NULL);
+	}
+	return list_shards(index, &chunks, list, e);
+}
+
 static int list_index(const char *directory, size_t *left, struct shard_list *list,
 		      struct error *e)
 {
-	static const char member[] = "\"shards\"";
+	static const struct json_names_kind shards = { read_shards, "shards", SHARDS_MOST * TEXTS,
+						       fits_any, REMEDY };
 	CLEANUP(json_file_free) struct json_file index;
 	int there = json_file_read(directory, INDEX, left, REMEDY, &index, e);
 
-	if (there <= 0 || !memmem(index.text, index.size, member, strlen(member)))
-		return there < 0 ? there : 0;
-	return list_shards(&index, list, e);
+	if (there > 0 && has_member(&index, "\"data_format\"") && has_member(&index, "\"chunks\""))
+		return list_chunks(&index, list, e);
+	if (there > 0 && has_member(&index, "\"shards\""))
+		return list_shards(&index, &shards, list, e);
+	return there < 0 ? there : 0;
 }
 
 int shard_list_of_file(const char *path, size_t *left, struct shard_list *list,

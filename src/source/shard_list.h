@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * shard_list.h: the shards of a dataset of MosaicML Streaming (MDS), which its index.json
- * names.
+ * shard_list.h: the shards of a dataset of MosaicML Streaming (MDS), or the chunks of one of
+ * LitData, which its index.json names.
  *
  * Each shard has the path of a file, stored plain or compressed, below the directory of
  * index.json, and the size of that file. A merged index names shards of directories. Facts:
- * streaming/base/format/base/writer.py and base/util.py (merge_index) of mosaicml/streaming.
+ * streaming/base/format/base/writer.py and base/util.py (merge_index) of mosaicml/streaming;
+ * litdata/streaming/writer.py of Lightning-AI/litData.
  *
  * Threads: as json_names.h.
  */
@@ -16,9 +17,13 @@
 
 #include "source/json_names.h"
 
+/* LitData notes no size of a compressed file. */
+#define SHARD_SIZE_UNKNOWN UINT64_MAX
+
 struct shard_name {
 	char *path;       /* owned */
-	size_t directory; /* its first bytes: the shard lies below that directory */
+	size_t directory; /* its first bytes: the shard lies below that directory; 0: it is
+			     LitData's index.json, which goes before its chunks */
 	uint64_t size;    /* of the file, as the index says */
 };
 

@@ -2,10 +2,12 @@
 /*
  * A packed file of one format, FUZZ_FORMAT: read through, sealed, served. With FUZZ_TAKE
  * it is a tar that may hold WebDataset's samples; FUZZ_ARRAYS is view=arrays, and
- * FUZZ_LABELS the name in labels=NAME.
+ * FUZZ_LABELS the name in labels=NAME. With FUZZ_LISTED the file is an index.json as well, by its
+ * end.
  *
  * granary-fuzz: hdf5-arrays -DFUZZ_FORMAT='"hdf5"' -DFUZZ_ARRAYS=true
  * granary-fuzz: hdf5-labels -DFUZZ_FORMAT='"hdf5"' -DFUZZ_LABELS='"labels"'
+ * granary-fuzz: litdata -DFUZZ_FORMAT='"litdata"' -DFUZZ_LISTED=true
  * granary-fuzz: webdataset -DFUZZ_FORMAT='"tar"' -DFUZZ_TAKE
  */
 #include "fuzz.h"
@@ -21,6 +23,9 @@
 
 #ifndef FUZZ_ARRAYS
 #define FUZZ_ARRAYS false
+#endif
+#ifndef FUZZ_LISTED
+#define FUZZ_LISTED false
 #endif
 #ifndef FUZZ_LABELS
 #define FUZZ_LABELS NULL
@@ -46,7 +51,8 @@ static int scan_all(const struct format *format, const struct source_set *source
 	struct scan scan = { .source = sources->sources[0], .findings = &told,
 			     .length = source_size(sources->sources[0]), .label = "source",
 			     .entries = *entries, .samples = samples, .offer = offer,
-			     .rows = &rows };
+			     .rows = &rows,
+			     .listed_in = FUZZ_LISTED ? sources->sources[0] : NULL };
 	int err = format_scan(format, &scan, e);
 
 #ifdef FUZZ_TAKE

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The cases of laws.py for shards of MDS; tests/fixtures/mds/generate.py writes them."""
+"""The cases of laws.py for MDS and LitData; generate.py of their fixtures writes them."""
 import os
 import shutil
 
@@ -11,6 +11,10 @@ def shard(law, name, shows, tells="-", options="-", status=0):
          options, status, name + ".mds")(lambda: fixture(name + ".mds", form="mds"))
 
 
+def chunks(name):
+    shutil.copytree(os.path.join(FIXTURES, "litdata", name), name)
+
+
 def pets():
     shutil.copytree(os.path.join(FIXTURES, "mds", "pets"), "pets")
 
@@ -18,6 +22,10 @@ def pets():
 case("mds", "mixed", "splits",
      " ".join(f"{split}/{label}:{n}" for split, n in (("train", 6), ("val", 4)) for label in range(3)),
      sources="pets")(pets)
+case("mds", "mixed", "litdata", "train/0:4 train/1:3 train/2:3 val/0:4 val/1:3 val/2:3",
+     sources="dict")(lambda: chunks("dict"))
+case("mds", "same", "litdata-tuple", "0:4 1:3 2:3", sources="tuple")(lambda: chunks("tuple"))
+case("mds", "same", "litdata-words", "c0:5 c1:5", sources="pil")(lambda: chunks("pil"))
 shard("mixed", "split-column", "0:2 1:1", "labels=split has a directory for each of its values")
 shard("mixed", "split-column", "train:2 val:1", options="labels=split")
 shard("shifted", "label-fraction", "image:3", "a label that is no whole number")

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * MDS shards (MosaicML Streaming): the images in them, as samples with labels.
+ * MDS shards (MosaicML Streaming) and LitData chunks: the images in them, as samples with labels.
  *
  * A shard says itself which columns it has; index.json only names the shards
- * (source/shard_list.h). An image is where its bytes lie in the shard.
+ * (source/shard_list.h). That of LitData says which columns its chunks have, and is a source of
+ * the set. An image is where its bytes lie in the shard.
  */
 #include "format/format.h"
 
@@ -13,12 +14,15 @@
 
 #include "base/text.h"
 #include "build/findings.h"
+#include "format/mds/litdata_index.h"
 #include "format/mds/mds_rows.h"
 #include "labels/column_rules.h"
 #include "names/column_titles.h"
 #include "names/split_words.h"
 
-enum { LIST_BYTES = 900 };
+enum { LIST_BYTES = 900, LITDATA_HEAD = 64 };
+
+typedef int mds_open(struct mds_shard *shard, struct scan *scan, struct error *e);
 
 /* What is shown of the columns, one of each for each column. */
 struct shown_columns {
@@ -141,11 +145,11 @@ static int scan_columns(struct mds_shard *shard, struct shown_columns *columns)
 	return err ? err : add_columns(shard, columns, &choice);
 }
 
-static int mds_scan(struct scan *scan, struct error *e)
+static int scan_shard(struct scan *scan, mds_open *begin, struct error *e)
 {
 	struct shown_columns columns = { NULL, NULL };
 	struct mds_shard shard;
-	int err = mds_shard_open(&shard, scan, e);
+	int err = begin(&shard, scan, e);
 
 	if (!err) {
 		columns.looks = calloc(shard.columns.items.count, sizeof(*columns.looks));
@@ -159,6 +163,57 @@ static int mds_scan(struct scan *scan, struct error *e)
 	mds_shard_close(&shard);
 	return err;
 }
+
+static int mds_scan(struct scan *scan, struct error *e)
+{
+	return scan_shard(scan, mds_shard_open, e);
+}
+
+/* index.json begins so, as its keys are sorted. */
+static bool is_litdata_index(const unsigned char *head, size_t n)
+{
+	static const char begin[] = "{\"chunks\": [{\"chunk_bytes\"";
+
+	return n >= strlen(begin) && memcmp(head, begin, strlen(begin)) == 0;
+}
+
+static int litdata_probe(const unsigned char *head, size_t n)
+{
+	return is_litdata_index(head, n) ? 60 : litdata_chunk_probe(head, n);
+}
+
+/* A source of its own, without files: what it says is looked at once, and told. */
+static int scan_index(struct scan *scan, struct error *e)
+{
+	struct mds_columns columns;
+	int err = litdata_index_read(&columns, scan->source, e);
+
+	if (!err)
+		mds_columns_list(&columns, scan->detail, sizeof(scan->detail));
+	mds_columns_free(&columns);
+	if (!err && scan->advance)
+		scan->advance(scan, scan->length);
+	return err;
+}
+
+static int litdata_scan(struct scan *scan, struct error *e)
+{
+	unsigned char head[LITDATA_HEAD] = "";
+	size_t n = scan->length < sizeof(head) ? (size_t)scan->length : sizeof(head);
+	int err = source_pread(scan->source, head, n, scan->base);
+
+	if (err)
+		return format_unreadable(scan->label, err, e);
+	return is_litdata_index(head, n) ? scan_index(scan, e) :
+					   scan_shard(scan, litdata_chunk_open, e);
+}
+
+const struct format format_litdata = {
+	.name = "litdata",
+	.rows = true,
+	.probe = litdata_probe,
+	.scan = litdata_scan,
+};
 
 const struct format format_mds = {
 	.name = "mds",

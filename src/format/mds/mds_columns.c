@@ -140,6 +140,7 @@ static int set_encoding(struct arena *arena, struct mds_column *column)
 			continue;
 		column->kind = encoding->kind;
 		column->size = encoding->size;
+		column->width = encoding->size;
 		column->is_signed = encoding->is_signed;
 		column->list_skips = encoding->list_skips;
 		column->extension = encoding->extension;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * mds_columns.h: the columns of an MDS shard, as the JSON in it says. Private to format/mds/.
+ * mds_columns.h: the columns of an MDS shard, as the JSON in it says; those of a LitData chunk
+ * are from litdata_index.h. Private to format/mds/.
  *
  * Facts: streaming/base/format/mds/writer.py and encodings.py of mosaicml/streaming.
  *
@@ -34,7 +35,8 @@ struct mds_column {
 	const char *name, *encoding; /* "image", "jpeg" */
 	enum mds_kind kind;
 	uint64_t size;       /* of each value; 0: each has its own */
-	bool is_signed;      /* integers */
+	unsigned width;      /* of numbers: their bytes */
+	bool is_signed;
 	unsigned list_skips; /* MDS_IMAGES: bytes before the number of images */
 	const char *extension; /* of a file of such a value, where the encoding says it */
 
@@ -48,6 +50,7 @@ struct mds_columns {
 	struct arena arena;
 	VEC(struct mds_column) items; /* in the order of the shard */
 	unsigned own_sizes;           /* columns whose values have sizes of their own */
+	bool unnamed;                 /* they are the items of a tuple, called by their numbers */
 };
 
 /*

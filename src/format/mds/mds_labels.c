@@ -164,6 +164,22 @@ static void report_possible(const struct mds_shard *shard,
 		}
 }
 
+/* Of tuples without names the one integer, beside images: (image, label). */
+static const struct mds_column *find_number(const struct mds_shard *shard)
+{
+	const struct mds_column *found = NULL;
+
+	for (size_t i = 0; i < shard->columns.items.count && shard->columns.unnamed; i++) {
+		const struct mds_column *column = &shard->columns.items.items[i];
+
+		if (column->kind == MDS_INTEGER && found)
+			return NULL;
+		if (column->kind == MDS_INTEGER)
+			found = column;
+	}
+	return found;
+}
+
 static int choose_by_rules(struct mds_shard *shard, struct label_column_facts *facts,
 			   const struct mds_column **out)
 {
@@ -179,7 +195,7 @@ static int choose_by_rules(struct mds_shard *shard, struct label_column_facts *f
 	} while (!err && best.taken >= 0 && facts[best.taken].unfit);
 	if (err)
 		return err;
-	*out = best.taken >= 0 ? &items[best.taken] : NULL;
+	*out = best.taken >= 0 ? &items[best.taken] : find_number(shard);
 	if (best.other >= 0)
 		report_choice(shard, *out, &items[best.other]);
 	else if (!*out)

@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "format/mds/litdata_index.h"
 
 enum { NUMBER = 4, JSON_MOST = 1 << 20 };
 
@@ -49,21 +50,24 @@ int mds_refuse_read(struct mds_shard *shard, int err)
 		return format_unreadable(shard->scan->label, shard->reader.err, shard->e);
 	if (err == -ENOMEM)
 		return mds_no_memory(shard);
-	return mds_refuse(shard, "is truncated: it is an MDS shard, and ends at byte %" PRIu64
-				 ", before its samples do; copy it again",
+	return mds_refuse(shard, "is truncated: it is %s, and ends at byte %" PRIu64 ", before its "
+				 "samples do; copy it again", shard->what,
 			  shard->scan->base + shard->reader.length);
 }
 
 static int refuse_damaged(struct mds_shard *shard, const char *what)
 {
-	return mds_refuse(shard, "is a damaged MDS shard: it %s; copy it again, or write it again",
-			  what);
+	return mds_refuse(shard, "is %s that is damaged: it %s; copy it again, or write it again",
+			  shard->what, what);
 }
 
 /* ---- The table and the columns ---- */
 
-/* Offsets that rise, from behind the table on. Leaves in *end where the table ends. */
-static bool is_sample_table(const unsigned char *head, size_t n, uint64_t *end)
+/*
+ * Offsets that rise, the first of them `gap` bytes behind the table or more. Leaves in *end where
+ * the table ends.
+ */
+static bool is_sample_table(const unsigned char *head, size_t n, unsigned gap, uint64_t *end)
 {
 	uint64_t before = 0, samples = n < 3 * NUMBER ? 0 : little_endian(head, NUMBER);
 
@@ -71,7 +75,7 @@ static bool is_sample_table(const unsigned char *head, size_t n, uint64_t *end)
 	for (size_t at = NUMBER; samples && at + NUMBER <= n && at < *end; at += NUMBER) {
 		uint64_t offset = little_endian(head + at, NUMBER);
 
-		if (offset <= *end || offset < before)
+		if (offset < *end + gap || offset < before)
 			return false;
 		before = offset;
 	}
@@ -83,11 +87,19 @@ int mds_shard_probe(const unsigned char *head, size_t n)
 {
 	uint64_t end;
 
-	if (!is_sample_table(head, n, &end))
+	if (!is_sample_table(head, n, 1, &end))
 		return 0;
 	if (end + 1 >= n)
 		return n >= FORMAT_HEAD_BYTES / 16 ? 40 : 0;
 	return head[end] == '{' && head[end + 1] == '"' ? 60 : 0;
+}
+
+int litdata_chunk_probe(const unsigned char *head, size_t n)
+{
+	uint64_t end;
+
+	return is_sample_table(head, n, 0, &end) && little_endian(head + NUMBER, NUMBER) == end ?
+		       40 : 0;
 }
 
 static int shard_read(struct mds_shard *shard, void *out, size_t n, uint64_t at)
@@ -151,6 +163,37 @@ static int read_columns(struct mds_shard *shard)
 	err = mds_columns_read(&shard->columns, json, n, &fault);
 	if (err)
 		return err == -ENOMEM ? mds_no_memory(shard) : refuse_damaged(shard, fault);
+	return 0;
+}
+
+/* Of a chunk: index.json has them. */
+static int find_columns(struct mds_shard *chunk)
+{
+	const struct source *index = chunk->scan->listed_in;
+
+	if (offset_of(chunk, 0) != NUMBER * ((uint64_t)chunk->samples + 2))
+		return refuse_damaged(chunk, "has bytes between its table and its first sample");
+	if (!index)
+		return mds_refuse(chunk, "is a chunk of LitData, and the index.json beside it says what "
+					 "is in it: name that one, or the directory");
+	return litdata_index_read(&chunk->columns, index, chunk->e);
+}
+
+static int open_shard(struct mds_shard *shard, struct scan *scan, const char *what,
+		      int (*columns)(struct mds_shard *shard), struct error *e)
+{
+	int err;
+
+	*shard = (struct mds_shard){ .scan = scan, .e = e, .what = what };
+	if (leap_reader_open(&shard->reader, scan->source, scan->base, scan->length) < 0)
+		return mds_no_memory(shard);
+	err = read_table(shard);
+	if (!err)
+		err = check_offsets(shard);
+	if (!err)
+		err = columns(shard);
+	if (err)
+		return err;
 	shard->sizes = malloc((size_t)shard->columns.own_sizes * NUMBER + 1);
 	shard->values = calloc(shard->columns.items.count, sizeof(*shard->values));
 	return shard->sizes && shard->values ? 0 : mds_no_memory(shard);
@@ -158,15 +201,12 @@ static int read_columns(struct mds_shard *shard)
 
 int mds_shard_open(struct mds_shard *shard, struct scan *scan, struct error *e)
 {
-	int err;
+	return open_shard(shard, scan, "an MDS shard", read_columns, e);
+}
 
-	*shard = (struct mds_shard){ .scan = scan, .e = e };
-	if (leap_reader_open(&shard->reader, scan->source, scan->base, scan->length) < 0)
-		return mds_no_memory(shard);
-	err = read_table(shard);
-	if (!err)
-		err = check_offsets(shard);
-	return err ? err : read_columns(shard);
+int litdata_chunk_open(struct mds_shard *chunk, struct scan *scan, struct error *e)
+{
+	return open_shard(chunk, scan, "a LitData chunk", find_columns, e);
 }
 
 void mds_shard_close(struct mds_shard *shard)
@@ -194,16 +234,20 @@ int mds_shard_sample(struct mds_shard *shard, uint32_t number)
 		return err;
 	at += head;
 	for (size_t i = 0; i < shard->columns.items.count; i++) {
+		const struct mds_column *column = &shard->columns.items.items[i];
 		struct mds_value *value = &shard->values[i];
 
 		value->at = at;
-		value->length = shard->columns.items.items[i].size;
+		value->length = column->size;
 		if (!value->length) {
 			value->length = little_endian(size, NUMBER);
 			size += NUMBER;
 		}
 		if (value->length > end - at)
 			return mds_refuse_sample(shard, number, "has columns beyond its end");
+		if (column->width && value->length != column->width)
+			return mds_refuse_sample(shard, number, "has a number of another size than its "
+								"type has");
 		at += value->length;
 	}
 	return at == end ? 0 : mds_refuse_sample(shard, number, "has bytes behind its columns");

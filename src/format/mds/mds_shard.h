@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * mds_shard.h: one shard of MosaicML Streaming (MDS): its columns, and where the values of
- * each sample are. Private to format/mds/.
+ * mds_shard.h: one shard of MosaicML Streaming (MDS), or one chunk of LitData: its columns, and
+ * where the values of each sample are. Private to format/mds/.
  *
  * A shard is u32 n, u32 offsets[n + 1] from the file's start, JSON with the columns, samples.
  * A sample is u32 sizes of the columns without a fixed size, then the values of all. All
- * numbers are little-endian. Facts: streaming/base/format/mds/writer.py and reader.py of
- * mosaicml/streaming.
+ * numbers are little-endian. A chunk is the same without the JSON, and all of its columns have
+ * sizes in each sample. Facts: streaming/base/format/mds/writer.py and reader.py of
+ * mosaicml/streaming; litdata/streaming/writer.py and item_loader.py of Lightning-AI/litData.
  *
  * Positions are bytes from the window's start. Threads: one at a time.
  */
@@ -19,6 +20,7 @@
 
 /* How sure, by a file's first bytes: as format.probe. */
 int mds_shard_probe(const unsigned char *head, size_t n);
+int litdata_chunk_probe(const unsigned char *head, size_t n);
 
 struct mds_value {
 	uint64_t at, length;
@@ -27,6 +29,7 @@ struct mds_value {
 struct mds_shard {
 	struct scan *scan;
 	struct error *e;
+	const char *what; /* "an MDS shard" */
 	struct leap_reader reader;
 	struct mds_columns columns;
 	uint32_t samples;
@@ -37,6 +40,7 @@ struct mds_shard {
 
 /* To be closed in any case: 0, or an error that was told. */
 int mds_shard_open(struct mds_shard *shard, struct scan *scan, struct error *e);
+int litdata_chunk_open(struct mds_shard *chunk, struct scan *scan, struct error *e);
 void mds_shard_close(struct mds_shard *shard);
 
 /* Fills in `values` with those of a sample: 0, or an error that was told. */

@@ -174,6 +174,9 @@ static void test_lmdb_directories(void **state)
 #define FILE_OF(name, bytes) "{\"basename\": \"" name "\", \"bytes\": " bytes "}"
 #define SHARDS(shards) "{\"version\": 2, \"shards\": [" shards "]}"
 
+#define CHUNK(name) "{\"chunks\": [{\"filename\": \"" name "\"}], " \
+	"\"config\": {\"data_format\": []}}"
+
 /* The shards of an index.json, by its directory, one above, and its own name. */
 static void test_shard_indexes(void **state)
 {
@@ -191,6 +194,7 @@ static void test_shard_indexes(void **state)
 		SHARDS(SHARD(FILE_OF("a\\u0000", "1"), "null")),
 		SHARDS(SHARD(FILE_OF("a", "-1"), "null")), SHARDS(SHARD(FILE_OF("a", "1.5"), "null")),
 		SHARDS(SHARD(FILE_OF("a", "99999999999999999999"), "null")),
+		CHUNK("/a"), CHUNK("a/.."), CHUNK(""),
 	};
 	struct arguments *arguments;
 	struct source *source;
@@ -228,6 +232,16 @@ static void test_shard_indexes(void **state)
 	}
 	write_text("d/b/index.json", "{\"pages\": []}");
 	assert_int_equal(parse(texts + 1, 1, &arguments, &e), 0);
+	arguments_free(arguments);
+	write_text("d/b/index.json", CHUNK("c.bin"));
+	assert_int_equal(parse(texts + 1, 1, &arguments, &e), 0);
+	assert_int_equal(arguments_count(arguments), 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		char *path = arguments_path(arguments, i);
+
+		assert_string_equal(path, i ? "d/b/c.bin" : "d/b/index.json");
+		free(path);
+	}
 	arguments_free(arguments);
 	assert_int_equal(system("rm -r d other"), 0);
 }

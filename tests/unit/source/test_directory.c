@@ -15,8 +15,8 @@ static const struct {
 	/* datasets that are not read */
 	{ "index.json shard.00000.mds", "MDS", "mount that one: granaryfs 'd' MOUNTPOINT" },
 	{ "index.json shard.00000.mds.zstd shard.00001.mds.zstd", "MDS", "mount that one" },
-	{ "index.json chunk-0-0.bin", "a LitData dataset", "litdata" },
-	{ "index.json chunk-0-0.zstd.bin", "a LitData dataset", "litdata" },
+	{ "index.json chunk-0-0.bin", "a LitData dataset", "mount that one" },
+	{ "index.json chunk-0-0.zstd.bin", "a LitData dataset", "mount that one" },
 	{ "_versions/ _transactions/ data/ data/a.lance", "a Lance dataset",
 	  "lance.dataset('d')" },
 	{ "_delta_log/ part-0.snappy.parquet", "a Delta Lake table", "deltalake" },
