@@ -52,7 +52,7 @@ listing() {
 }
 
 shown pets_train.beton pets_val.beton
-for file in raw jpg smart proportion fields several label-float none; do
+for file in raw proportion fields several; do
 	shown "$file.beton"
 done
 if "$python" -c 'import torchvision' 2>/dev/null; then

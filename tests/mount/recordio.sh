@@ -70,11 +70,10 @@ listing() {
 
 shown train.rec val.rec
 shown set-train-00000-of-00002.rec set-train-00001-of-00002.rec
-for file in label-float label-hot label-mixed label-boxes faces faces-aligned parts png missing; do
+for file in label-boxes faces faces-aligned parts; do
 	shown "$file.rec"
 done
 records texts.rec
-records tensors.rec
 if "$python" -c 'import torchvision' 2>/dev/null; then
 	classes
 else
