@@ -1,17 +1,41 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
-# cluster.sh: a Slurm of two nodes on one machine, for jobs.sh, which sources this after
-# tests/lib.sh, in namespaces of its own: what is started here ends with that script.
+# cluster.sh: a Slurm of two nodes on one machine, for the scripts that source this after
+# namespaces.sh and tests/lib.sh: what is started here ends with that script.
 #
 # A node is a pid, a mount and a UTS namespace with a /run of its own, in which slurmd
 # runs. The controller, munged and whoever submits are outside of the nodes, and see all
 # their processes. All state is below $work.
 # shellcheck disable=SC2154
 
+PATH=$PATH:/usr/sbin:/sbin
+need_fuse
+need_root
+need slurmctld slurmd sbatch srun munged tar zip mksquashfs ip setpriv unshare
+need_python h5py
+leave_others
 cluster=$work/cluster
+data=$work/data
+cgroups=()    # whose nN is the root of what a node sees of one controller
 address=192.0.2.1    # beside 127.0.0.1, which alone counts as no network
 users=(20001 20002)    # user1 and user2 of a passwd of the test's own
 declare -A node_pid job_id
+
+# ---- What jobs read ------------------------------------------------------------------
+
+make_data() {
+	mkdir -p "$cluster" "$data" "$work/jobs" "$work/storage" "$work/tree/train"
+	mkdir -m 1777 "$work/out" "$work/told"
+	"$python" "$fixtures/make-image-tree" --classes 3 --images 20 "$work/tree/train" &&
+		head -c 3000000 /dev/urandom >"$work/tree/large" &&
+		tar -C "$work/tree" -cf "$data/plain.tar" . &&
+		gzip -k -c "$data/plain.tar" >"$data/small.tar.gz" &&
+		(cd "$work/tree" && zip -q -r "$data/zipped.zip" .) &&
+		mksquashfs "$work/tree" "$data/squashed.sqfs" -noappend -no-progress -quiet &&
+		"$python" "$fixtures/make-tree-h5" --encoding chunked "$work/tree" "$data/tree.h5" &&
+		cp "$data/plain.tar" "$data/secret.tar" && chmod 600 "$data/secret.tar" &&
+		printf '%s\0' "$data"/* | xargs -0 -n 1 "$granary" index
+}
 
 # ---- Users, programs and settings --------------------------------------------------
 
@@ -72,7 +96,8 @@ write_config() {
 		JobAcctGatherType=jobacct_gather/none
 		MpiDefault=none
 		SelectType=select/cons_tres
-		SelectTypeParameters=CR_CPU
+		SelectTypeParameters=CR_CPU_Memory
+		DefMemPerCPU=30
 		SlurmdParameters=config_overrides
 		SchedulerParameters=batch_sched_delay=0,sched_interval=2
 		KillWait=2
@@ -82,10 +107,12 @@ write_config() {
 		Prolog=$cluster/prolog.sh
 		Epilog=$cluster/epilog.sh
 		TaskProlog=$cluster/task.sh
-		NodeName=n1 NodeAddr=$address Port=17001 CPUs=64
-		NodeName=n2 NodeAddr=$address Port=17002 CPUs=64
+		NodeName=n1 NodeAddr=$address Port=17001 CPUs=64 RealMemory=8000
+		NodeName=n2 NodeAddr=$address Port=17002 CPUs=64 RealMemory=8000
 		PartitionName=all Nodes=n1,n2 Default=YES
 	EOS
+	printf '%s\n' CgroupPlugin=cgroup/v1 CgroupMountpoint=/run/cgroup ConstrainRAMSpace=yes \
+		>"$cluster/cgroup.conf"
 	export SLURM_CONF=$cluster/slurm.conf
 }
 
@@ -104,7 +131,7 @@ start_munged() {
 # start_node NAME: its first process is bash, which waits for orphans.
 start_node() {
 	unshare --mount --propagation private --pid --fork --kill-child --mount-proc --uts \
-		bash "$abs_top_srcdir/tests/slurm/node" "$1" "$work" \
+		bash "$abs_top_srcdir/tests/slurm/node" "$1" "$work" "${cgroups[@]/%//$1}" \
 		>"$cluster/$1.output" 2>&1 &
 	node_pid[$1]=$(first_child "$!")
 	at_exit kill -KILL "${node_pid[$1]}"
@@ -205,6 +232,17 @@ await() { until [ -e "$work/told/$1" ]; do sleep 0.1; done; }
 tell() { : >"$work/told/$1"; }
 mounted=/run/granaryfs/$SLURM_JOB_ID'
 
+# The same bytes by every way, on both nodes at once.
+all_formats="granaryfs=$data/plain.tar granaryfs=small:$data/small.tar.gz"
+all_formats+=" granaryfs=$data/zipped.zip granaryfs=$data/squashed.sqfs"
+all_formats+=" granaryfs=$data/tree.h5 granaryfs[subdir=train]=train:$data/plain.tar"
+formats_job="$job_kit
+"'srun bash -c '"'"'
+	for name in plain small zipped squashed tree; do
+		diff -r "$2" "$1/$name" || exit
+	done
+	diff -r "$2/train" "$1/train"'"'"' sh "$mounted" "$tree"'
+
 # ---- What is left --------------------------------------------------------------------
 
 # daemons: the granaryfs and granary of all nodes, by pid.
@@ -254,4 +292,12 @@ left() {
 
 nothing_left() {
 	[ -z "$(left)" ]
+}
+
+# after WHAT
+after() {
+	check "$1: no mount, process or directory is left" wait_until 60 nothing_left ||
+		diag "$(left)"
+	check "$1: both nodes are idle" wait_until 30 nodes_are idle
+	is "$(sinfo -h -R)" "" "$1: no node was drained"
 }

@@ -3,55 +3,18 @@
 # Jobs of a real Slurm with two nodes: datasets of several formats by the prologue, and by
 # granary run; arrays, steps, requeue, scancel, a time limit, what goes wrong. Afterwards
 # there is no mount, no process and no drained node. Part of `make check-long`.
-if [ "$(id -u)" -eq 0 ] && [ -z "${GRANARY_TEST_NAMESPACE:-}" ]; then
-	export GRANARY_TEST_NAMESPACE=1
-	exec unshare --mount --propagation private --net --ipc --uts --pid --fork \
-		--kill-child --mount-proc bash "$0" "$@"
-fi
+# shellcheck source=tests/slurm/namespaces.sh
+. "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/slurm/namespaces.sh"
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
-PATH=$PATH:/usr/sbin:/sbin
-need_fuse
-need_root
-need slurmctld slurmd sbatch srun munged tar zip mksquashfs ip setpriv unshare
-need_python h5py
 # shellcheck source=tests/slurm/cluster.sh
 . "$abs_top_srcdir/tests/slurm/cluster.sh"
-data=$work/data
-leave_others
-
-# ---- What jobs read ------------------------------------------------------------------
-
-make_data() {
-	mkdir -p "$cluster" "$data" "$work/jobs" "$work/storage" "$work/tree/train"
-	mkdir -m 1777 "$work/out" "$work/told"
-	"$python" "$fixtures/make-image-tree" --classes 3 --images 20 "$work/tree/train" &&
-		head -c 3000000 /dev/urandom >"$work/tree/large" &&
-		tar -C "$work/tree" -cf "$data/plain.tar" . &&
-		gzip -k -c "$data/plain.tar" >"$data/small.tar.gz" &&
-		(cd "$work/tree" && zip -q -r "$data/zipped.zip" .) &&
-		mksquashfs "$work/tree" "$data/squashed.sqfs" -noappend -no-progress -quiet &&
-		"$python" "$fixtures/make-tree-h5" --encoding chunked "$work/tree" "$data/tree.h5" &&
-		cp "$data/plain.tar" "$data/secret.tar" && chmod 600 "$data/secret.tar" &&
-		printf '%s\0' "$data"/* | xargs -0 -n 1 "$granary" index
-}
 
 # ---- Jobs ----------------------------------------------------------------------------
 
-all_formats="granaryfs=$data/plain.tar granaryfs=small:$data/small.tar.gz"
-all_formats+=" granaryfs=$data/zipped.zip granaryfs=$data/squashed.sqfs"
-all_formats+=" granaryfs=$data/tree.h5 granaryfs[subdir=train]=train:$data/plain.tar"
-
 # The same bytes by every way, on both nodes at once.
 submit_formats() {
-	submit formats -N 2 --comment="$all_formats" <<-EOS
-		$job_kit
-		srun bash -c '
-			for name in plain small zipped squashed tree; do
-				diff -r "\$2" "\$1/\$name" || exit
-			done
-			diff -r "\$2/train" "\$1/train"' sh "\$mounted" "\$tree"
-	EOS
+	submit formats -N 2 --comment="$all_formats" <<<"$formats_job"
 	submit run -N 2 <<-'EOS'
 		srun sh -c 'mkdir "$2-$(hostname)" && cd "$2-$(hostname)" && mkdir a b &&
 			granary run "$1/squashed.sqfs:a" "$1/plain.tar:b" -- sh -c \
@@ -236,14 +199,6 @@ jobs_end() {
 	ends requeue COMPLETED 0:0
 	is "$(job_field "${job_id[requeue]}" Restarts)" 1 "it ran twice"
 	ends limit TIMEOUT
-}
-
-# after WHAT
-after() {
-	check "$1: no mount, process or directory is left" wait_until 60 nothing_left ||
-		diag "$(left)"
-	check "$1: both nodes are idle" wait_until 30 nodes_are idle
-	is "$(sinfo -h -R)" "" "$1: no node was drained"
 }
 
 storage=$work/storage/mnt
