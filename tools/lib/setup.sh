@@ -38,6 +38,8 @@ apt_fresh='debootstrap debian-archive-keyring git mount util-linux wget'
 dnf_fresh='debootstrap debian-keyring git util-linux wget'
 apt_packages='debhelper lintian rpmlint'
 dnf_packages='debhelper lintian rpmlint'
+apt_slurm='iproute2 munge slurm-client slurmctld slurmd zip'
+dnf_slurm='iproute munge slurm slurm-slurmctld slurm-slurmd zip'
 apt_kernels='cpio debian-archive-keyring kmod qemu-system-x86'
 dnf_kernels='cpio kmod qemu-system-x86-core'
 
@@ -166,7 +168,7 @@ make_mtab() {
 }
 
 # need_packages GROUP...: groups are build, images, tests, and for tools/check ci, fresh,
-# packages and kernels.
+# packages, slurm and kernels.
 need_packages() {
 	make_mtab
 	manager=$(package_manager)
