@@ -44,6 +44,7 @@ int trace_share(void)
 	if (memory == MAP_FAILED)
 		return -ENOMEM;
 	trace_ring = memory;
+	atomic_store(&trace_ring->process, (uint32_t)getpid());
 	for (uint64_t i = 0; i < CELLS; i++)
 		atomic_store(&trace_ring->cells[i].turn, i);
 	return 0;
