@@ -154,7 +154,7 @@ ends() {
 }
 
 signals() {
-	local pid
+	local pid child
 	mkdir long && truncate -s 4G long/zeros
 	tar cf long.tar --format=pax -S long
 	ends INT
@@ -163,7 +163,9 @@ signals() {
 	pid=$!
 	started+=("$pid")
 	check "a crash: it packs" wait_until 30 test -s .x7.tar.xz.part
-	kill -SEGV "$(pgrep -P "$pid" | head -n 1)"
+	child=$(pgrep -P "$pid" | head -n 1)
+	check "what parses has no rights" grep -q '^Seccomp:.2$' "/proc/$child/status"
+	kill -SEGV "$child"
 	wait "$pid"
 	is $? 3 "a crash of what parses: its status"
 	check "and it is named" grep -q "long.tar' made granary convert crash" said

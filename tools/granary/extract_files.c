@@ -188,6 +188,7 @@ struct extract_files {
 	struct safe_output output;
 	struct selection selection; /* the directories that are known so far */
 	struct lock lock;           /* of their names */
+	bool opened;                /* lock: the destination */
 	unsigned channels;
 	struct extract_channel posts[];
 };
@@ -246,7 +247,7 @@ static bool extract_files_is_name(const char name[NAME_MAX + 1])
 static bool extract_files_knows(struct extract_files *o, uint32_t directory)
 {
 	LOCK_GUARD(&o->lock);
-	return o->output.root >= 0 && directory < o->selection.directories.count &&
+	return o->opened && directory < o->selection.directories.count &&
 	       (directory == 0 || o->selection.directories.items[directory].name);
 }
 
@@ -255,6 +256,7 @@ static int open_landing(struct extract_files *o, const struct extract_channel *p
 			const struct extract_files_order *order, struct error *e)
 {
 	size_t size = order->other * sizeof(struct select_directory);
+	int err;
 
 	if (post != &o->posts[0] || o->output.root >= 0 || order->other == 0 ||
 	    order->other > o->directories_most)
@@ -263,8 +265,10 @@ static int open_landing(struct extract_files *o, const struct extract_channel *p
 		return -ENOMEM;
 	memset(o->selection.directories.items, 0, size);
 	o->selection.directories.count = order->other;
-	return safe_output_open(&o->output, o->destination, &o->selection, o->existing,
-				e);
+	err = safe_output_open(&o->output, o->destination, &o->selection, o->existing, e);
+	LOCK_GUARD(&o->lock);
+	o->opened = !err;
+	return err;
 }
 
 static int serve_open(struct extract_files *o, const struct extract_channel *post,
