@@ -16,11 +16,16 @@ make_cgroups() {
 	for controller in freezer memory; do
 		path=$(sed -n "s/^[0-9]*:$controller://p" /proc/self/cgroup)
 		cgroup=/sys/fs/cgroup/$controller${path%/}/${work##*/}
-		[ -n "$path" ] && mkdir -p "$cgroup"/n{1,2} ||
-			lacking "cgroup v1 has no $controller that can be used"
+		[ -n "$path" ] && mkdir -p "$cgroup"/n{1,2} || no_cgroups "$controller"
 		cgroups+=("$cgroup")
 		at_exit wait_until 20 remove_cgroup "$cgroup"
 	done
+}
+
+# No package brings them: never a failure.
+no_cgroups() {
+	printf '1..0 # SKIP cgroup v1 has no %s that can be used\n' "$1"
+	exit 0
 }
 
 remove_cgroup() {
