@@ -64,11 +64,17 @@ static uint32_t add_data(struct sample_block *block, const void *bytes, size_t n
 	return block->data;
 }
 
+static bool is_same(const struct sample_bytes *a, const struct sample_bytes *b)
+{
+	return a->offset == b->offset && a->length == b->length && a->volume == b->volume;
+}
+
 /* What the sample before has as well is not stored again. */
 static void share(const struct sample_block *block, const struct sample *sample,
 		  struct stored_sample *out)
 {
 	const struct stored_sample *before;
+	struct sample_bytes head;
 	const char *class_name;
 
 	if (block->count == 0)
@@ -77,8 +83,10 @@ static void share(const struct sample_block *block, const struct sample *sample,
 	class_name = data_at(block, before->class_name);
 	if (class_name && sample->class_name && strcmp(class_name, sample->class_name) == 0)
 		out->class_name = before->class_name;
-	if (before->head && sample->head.length &&
-	    memcmp(data_at(block, before->head), &sample->head, sizeof(sample->head)) == 0)
+	if (!before->head)
+		return;
+	memcpy(&head, data_at(block, before->head), sizeof(head));
+	if (is_same(&head, &sample->head))
 		out->head = before->head;
 }
 

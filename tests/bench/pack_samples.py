@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Writes the files of a tar as others store samples.
 
-Usage: pack_samples.py lmdb|arrow|hdf5|webdataset TAR PATH
+Usage: pack_samples.py lmdb|arrow|hdf5|tfrecord|parquet|webdataset TAR PATH
 
 The numbers of samples are those of the tar's order. PATH is a file; of WebDataset a directory
 of shards.
@@ -11,7 +11,7 @@ import os
 import sys
 import tarfile
 
-from read_samples import key_of
+from read_samples import GROUP_ROWS, key_of
 
 ROWS = 256     # of a record batch
 SHARDS = 8
@@ -58,6 +58,30 @@ def write_hdf5(tar, path):
             images[number] = numpy.frombuffer(content, dtype="uint8")
 
 
+def write_tfrecord(tar, path):
+    """Examples with their names and numbers, and the index that the package reads by."""
+    from tfrecord.tools.tfrecord2idx import create_index
+    from tfrecord.writer import TFRecordWriter
+    writer = TFRecordWriter(path)
+    for number, (_, content) in enumerate(contents(tar)):
+        writer.write({"image/encoded": (content, "byte"), "number": (number, "int"),
+                      "image/filename": (key_of(number) + b".jpg", "byte")})
+    writer.close()
+    create_index(path, path + ".index")
+
+
+def write_parquet(tar, path):
+    """The struct of Hugging Face, not compressed, as their hub has images."""
+    import pyarrow
+    import pyarrow.parquet
+    image = pyarrow.struct([("bytes", pyarrow.binary()), ("path", pyarrow.string())])
+    rows = [{"bytes": content, "path": "%08d.jpg" % number}
+            for number, (_, content) in enumerate(contents(tar))]
+    pyarrow.parquet.write_table(pyarrow.table({"image": pyarrow.array(rows, image)}), path,
+                                row_group_size=GROUP_ROWS, compression="none",
+                                use_dictionary=False)
+
+
 def write_webdataset(tar, path):
     with tarfile.open(tar) as file:
         count = len(file.getnames())
@@ -72,7 +96,7 @@ def write_webdataset(tar, path):
 
 
 WRITERS = {"lmdb": write_lmdb, "arrow": write_arrow, "hdf5": write_hdf5,
-           "webdataset": write_webdataset}
+           "tfrecord": write_tfrecord, "parquet": write_parquet, "webdataset": write_webdataset}
 
 if __name__ == "__main__":
     if len(sys.argv) != 4 or sys.argv[1] not in WRITERS:

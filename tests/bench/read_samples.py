@@ -4,8 +4,9 @@
 
 Usage: read_samples.py KIND PATH LIST SEED PROCESSES SECONDS once|repeat WORD...
 
-KIND is files, lmdb, lmdb-exact (readahead=False), arrow, hdf5 or webdataset. LIST has a line
-for each item: the path of a file or of a shard, or the number of a sample in PATH. Each process
+KIND is files, lmdb, lmdb-exact (readahead=False), arrow, hdf5, tfrecord, parquet or webdataset.
+LIST has a line for each item: the path of a file or of a shard, the number of a sample in PATH or
+of a row group, or a part such as 3/16. Each process
 reads its part of the shuffled list, once or again and again, for at most SECONDS. Words:
 
     list=ROOT    the tree is listed first, as ImageFolder does
@@ -27,6 +28,7 @@ from data import MASK, mixed
 from read_python import forked, next_of, read_file, read_lines
 
 SIDE = 224
+GROUP_ROWS = 32   # of a row group of Parquet
 
 
 def key_of(number):
@@ -65,6 +67,25 @@ def read_hdf5(path, items):
             yield index, images[int(number)].tobytes()
 
 
+def read_tfrecord(path, items):
+    from tfrecord.reader import tfrecord_loader
+    for _, part in items:
+        which, parts = part.split("/")
+        for sample in tfrecord_loader(path, path + ".index", {"image/encoded": "byte",
+                                                              "number": "int"},
+                                      shard=(int(which), int(parts))):
+            yield int(sample["number"][0]), sample["image/encoded"]
+
+
+def read_parquet(path, items):
+    import pyarrow.parquet
+    file = pyarrow.parquet.ParquetFile(path, memory_map=True)
+    for _, group in items:
+        rows = file.read_row_group(int(group), columns=["image.bytes"])["image"]
+        for number, image in enumerate(rows):
+            yield int(group) * GROUP_ROWS + number, image["bytes"].as_py()
+
+
 def read_webdataset(_, items):
     import webdataset
     for sample in webdataset.WebDataset([path for _, path in items], shardshuffle=False,
@@ -80,6 +101,8 @@ READERS = {"files": (read_files, ()), "lmdb": (read_lmdb, ("lmdb",)),
            "lmdb-exact": (read_lmdb_exactly, ("lmdb",)),
            "arrow": (read_arrow, ("pyarrow", "pyarrow.ipc")),
            "hdf5": (read_hdf5, ("h5py", "numpy")),
+           "tfrecord": (read_tfrecord, ("tfrecord.reader",)),
+           "parquet": (read_parquet, ("pyarrow.parquet",)),
            "webdataset": (read_webdataset, ("webdataset",))}
 
 

@@ -16,6 +16,7 @@ import typing
 from bench_run import ARCHIVEMOUNT, EROFS, SQUASHFS, SQUASHFUSE, TREE, lacking
 from contenders import Directory, Mount
 from granaryfs import BARE, SHIELDED
+from read_samples import GROUP_ROWS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TAR_BARE, TAR_SHIELDED = "granaryfs, tar, bare", "granaryfs, tar, shielded"
@@ -26,6 +27,10 @@ UNPACKED = "tar x to /dev/shm"
 # name: (kind of read_samples.py, module)
 LIBRARIES = {LMDB: ("lmdb", "lmdb"), ARROW: ("arrow", "pyarrow"), HDF5: ("hdf5", "h5py"),
              STREAM: ("webdataset", "webdataset")}
+# Of suites of their own.
+TFRECORD, PARQUET = "tfrecord package, stream", "pyarrow, row groups"
+CONTAINERS = {TFRECORD: ("tfrecord", "tfrecord"), PARQUET: ("parquet", "pyarrow")}
+PARTS = 16   # of a TFRecord file, in any order
 PACKAGES = {RATARMOUNT: "ratarmount", RATARMOUNT_GZIP: "ratarmount", LMDB: "lmdb",
             ARROW: "pyarrow", HDF5: "h5py", STREAM: "webdataset"}
 VERSIONS = """
@@ -120,6 +125,10 @@ class Rival:
             return [os.path.join(self.contender.root, name) for name in names]
         if self.kind == "webdataset":
             return [os.path.join(self.path, shard) for shard in sorted(os.listdir(self.path))]
+        if self.kind == "tfrecord":
+            return ["%d/%d" % (part, PARTS) for part in range(PARTS)]
+        if self.kind == "parquet":
+            return [str(group) for group in range(-(-len(names) // GROUP_ROWS))]
         return [str(place) for place in files.places(names)]
 
 
@@ -130,7 +139,7 @@ def gzipped(files):
 
 def library(files, environment, name):
     """A library: nothing is mounted, and its file is opened when the clock runs."""
-    kind, module = LIBRARIES[name]
+    kind, module = (LIBRARIES | CONTAINERS)[name]
     rival = Rival(name, None, modules=(module,), kind=kind)
 
     def make():

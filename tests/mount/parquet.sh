@@ -4,21 +4,12 @@
 # Parquet files of pyarrow and of Hugging Face are ImageFolders, in each codec and encoding.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+# shellcheck source=tests/mount/rows_lib.sh
+. "$abs_top_srcdir/tests/mount/rows_lib.sh"
 need_built deflate zstd lz4
 need_fuse
 need_python zlib
-scripts=$abs_top_srcdir/tests/mount
-cp "$fixtures"/parquet/* "$work"
-cd "$work" || exit 99
-check "the fixtures are those that were written" sha256sum --quiet -c SHA256SUMS
-
-# shown FILE...: one mount of them.
-shown() {
-	mount_ok "$*: mounted" "$@" "$mnt" || return
-	check "$*: every row is a file, in its class, with its bytes" \
-		"$python" "$scripts/file_rows.py" parquet "$mnt" "$@"
-	umount_ok "$mnt" "$*: unmounted"
-}
+begin_rows parquet
 
 directory_of_train() {
 	mount_ok "train: mounted" train-00000-of-00001.parquet "$mnt" || return
@@ -31,14 +22,6 @@ assert [index for _, index in data.samples] == [0, 0, 1, 1, 2, 2], data.samples
 for path, index in data.samples:
     data.loader(path)' "$mnt/train"
 	umount_ok "$mnt" "train: unmounted"
-}
-
-# says WORDS FILE: it is refused, in a sentence.
-says() {
-	"$granary" info -o index=off "$2" >output 2>&1
-	is $? 3 "$2: refused"
-	grep -q -F -- "$1" output
-	ok $? "$2: says $1" || diag "$(cat output)"
 }
 
 info() {
@@ -61,16 +44,12 @@ for file in none-v2 snappy-v2 zstd-v2-dictionary delta-length-byte-array-none \
 		delta-byte-array-none delta-byte-array-snappy pages label-words label-coded; do
 	shown "$file.parquet"
 done
-if "$python" -c 'import torchvision' 2>/dev/null; then
-	directory_of_train
-else
-	skip "Python's torchvision is not installed" "train: ImageFolder's classes"
-fi
+image_folder directory_of_train
 info
-says "load_dataset('parquet'" text.parquet
-says "brotli" brotli.parquet
+refused_as "load_dataset('parquet'" text.parquet
+refused_as "brotli" brotli.parquet
 head -c 1000 zstd-plain.parquet >cut.parquet
-says "is truncated: it does not end as a Parquet file does" cut.parquet
+refused_as "is truncated: it does not end as a Parquet file does" cut.parquet
 is "$("$granary" ls -R -o index=off,view=tree several.parquet 2>said | grep -c bin)" 2 \
 	"view=tree: the masks, too"
 finish

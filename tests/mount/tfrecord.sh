@@ -5,21 +5,12 @@
 # ImageFolders with the bytes that went into the files; any record can be a file.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+# shellcheck source=tests/mount/rows_lib.sh
+. "$abs_top_srcdir/tests/mount/rows_lib.sh"
 need_built zlib
 need_fuse
 need_python zlib
-scripts=$abs_top_srcdir/tests/mount
-cp "$fixtures"/tfrecord/* "$work"
-cd "$work" || exit 99
-check "the fixtures are those that were written" sha256sum --quiet -c SHA256SUMS
-
-# shown FILE...: one mount of them.
-shown() {
-	mount_ok "$*: mounted" "$@" "$mnt" || return
-	check "$*: every record is a file, in its class, with its bytes" \
-		"$python" "$scripts/file_rows.py" tfrecord "$mnt" "$@"
-	umount_ok "$mnt" "$*: unmounted"
-}
+begin_rows tfrecord
 
 listing() {
 	"$granary" ls -R -o "index=off${2:+,$2}" "$1" 2>said | xargs
@@ -45,16 +36,6 @@ records() {
 	find "$mnt" -name '*.tfrecord' | sort | xargs cat >joined
 	check "$1: the records, one behind the other, are the file" cmp joined "$1"
 	umount_ok "$mnt" "$1: unmounted"
-}
-
-# says WORDS SOURCE...: it is refused, in a sentence.
-says() {
-	local words=$1
-	shift
-	"$granary" info -o index=off "$@" >output 2>&1
-	is $? 3 "$*: refused"
-	grep -q -F -- "$words" output
-	ok $? "$*: says $words" || diag "$(cat output)"
 }
 
 info() {
@@ -92,10 +73,10 @@ checksums() {
 # A stream that ends within its last record.
 cut_stream() {
 	gzip -dc zipped-train.tfrecord.gz | head -c -3 | gzip >cut.tfrecord.gz
-	says "is truncated: TFRecord 3" cut.tfrecord.gz
-	says "no feature of encoded images" numbers.tfrecord
+	refused_as "is truncated: TFRecord 3" cut.tfrecord.gz
+	refused_as "no feature of encoded images" numbers.tfrecord
 	mkdir -p directory && cp train-0000* directory
-	says "the TFRecord files in it: granaryfs 'directory/train-{00000..00001}-of-00002'" directory
+	refused_as "the TFRecord files in it: granaryfs 'directory/train-{00000..00001}-of-00002'" directory
 }
 
 shown train-00000-of-00002 train-00001-of-00002
@@ -109,11 +90,7 @@ shown zipped-train.tfrecord.gz
 for file in numbers bytes empty-records sequence; do
 	records "$file.tfrecord"
 done
-if "$python" -c 'import torchvision' 2>/dev/null; then
-	directory_of_train
-else
-	skip "Python's torchvision is not installed" "train: ImageFolder's classes"
-fi
+image_folder directory_of_train
 info
 named_classes
 checksums

@@ -3,7 +3,7 @@
 from suites.cold import cold
 from suites.compressed import compressed
 from suites.daemon import idle, memory
-from suites.databases import lmdb
+from suites.databases import lmdb, parquet, tfrecord
 from suites.decode import decode
 from suites.hdf5 import hdf5
 from suites.large import large
@@ -26,4 +26,4 @@ SUITES = {"warm": warm, "shield": shield, "loaders": loaders, "cold": cold, "lar
           "memory": memory, "idle": idle, "scale": scale, "walk": walk, "pack": packing,
           "sums": sums, "tokens": tokens, "zip": zips, "compressed": compressed}
 # Those that run when they are named.
-NAMED = {"rivals": rivals_suite, "lmdb": lmdb}
+NAMED = {"rivals": rivals_suite, "lmdb": lmdb, "tfrecord": tfrecord, "parquet": parquet}

@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""LMDB: the mount beside PyPI's lmdb, whose readahead is on and off.
+"""LMDB, TFRecord and Parquet: the mount beside the libraries that read them in Python.
 
-The suite runs where it is named: `make bench BENCH=lmdb BENCHFLAGS='--environment DIRECTORY'`, a
-virtual environment with lmdb.
+The suites run where they are named: `make bench BENCH='lmdb tfrecord parquet'
+BENCHFLAGS='--environment DIRECTORY'`, a virtual environment with lmdb, tfrecord and pyarrow. Of
+LMDB samples are read in random order by all; the two others are read by their libraries in order,
+in pieces whose order is random, which is what they are made for.
 """
 import os
 
 import report
 from granaryfs import BARE, SHIELDED
-from rival_contenders import LMDB, Rival, library
+from rival_contenders import LMDB, PARQUET, TFRECORD, Rival, library
 from suites.rivals import Runs, cold_epochs, data_of, measure
 
 EXACT = "python-lmdb, readahead=False"
-MOUNTS = {"granaryfs, LMDB, bare": BARE, "granaryfs, LMDB, shielded": SHIELDED}
+KINDS = {"bare": BARE, "shielded": SHIELDED}
 TAR = "granaryfs, tar, shielded"
-WORKERS = (2, 64)
 
 
 class Mounted(Rival):
@@ -25,17 +26,21 @@ class Mounted(Rival):
                 for place in files.places(names)]
 
 
-def contenders(bench, runs):
-    plain = library(runs.files, runs.environment, LMDB)
-    plain.contender = plain.make()
-    exact = library(runs.files, runs.environment, LMDB)
-    exact.contender = exact.make()
-    exact.name = exact.contender.name = EXACT
-    exact.kind = "lmdb-exact"
-    mounts = [Mounted(name, None, contender=bench.granaryfs(kind, plain.path, name=name))
-              for name, kind in MOUNTS.items()]
-    tar = Rival(TAR, None, contender=bench.granaryfs(SHIELDED, runs.files.tar, name=TAR))
-    return [*mounts, tar, plain, exact]
+def libraries(runs, names):
+    made = [library(runs.files, runs.environment, LMDB if name == EXACT else name)
+            for name in names]
+    for rival, name in zip(made, names):
+        rival.contender = rival.make()
+        if name == EXACT:
+            rival.name = rival.contender.name = EXACT
+            rival.kind = "lmdb-exact"
+    return made
+
+
+def mounted(bench, word, path):
+    names = {"granaryfs, %s, %s" % (word, how): kind for how, kind in KINDS.items()}
+    return [Mounted(name, None, contender=bench.granaryfs(kind, path, name=name))
+            for name, kind in names.items()]
 
 
 def warm_epochs(bench, row, runs, there, workers):
@@ -43,29 +48,46 @@ def warm_epochs(bench, row, runs, there, workers):
             bench.settings.rival_rounds)
 
 
-def lmdb(bench):
+def container(bench, key, word, names, workers):
+    """Rows of one format: cold, and warm with so many processes."""
     runs = Runs(bench, bench.data.get("samples"))
     data = data_of(runs.files)
-    there = contenders(bench, runs)
-    cold = bench.row("lmdb", "lmdb-cold", "first epoch of %s in LMDB, random, index present, %d "
-                     "MiB/s and %d reads/s" % (data, bench.settings.mib, bench.settings.reads),
+    others = libraries(runs, names)
+    mounts = mounted(bench, word, others[0].path)
+    tar = Rival(TAR, None, contender=bench.granaryfs(SHIELDED, runs.files.tar, name=TAR))
+    there = [*mounts, tar, *others]
+    cold = bench.row(key, key + "-cold", "first epoch of %s in %s, random, index present, %d "
+                     "MiB/s and %d reads/s" % (data, word, bench.settings.mib,
+                                               bench.settings.reads),
                      "Python, 2 processes; with the mount", "samples/s")
-    memory = bench.row("lmdb", "lmdb-memory", "the most memory in the first epoch",
+    memory = bench.row(key, key + "-memory", "the most memory in the first epoch",
                        "Pss_Anon + Pss_Shmem", "MB", better="less")
     for rival in there:
         bench.attempt(cold, rival.contender, runs.index)
     cold_epochs(bench, cold, memory, runs, there)
-    for name in MOUNTS:
-        report.target(cold, "cold LMDB, %s, of python-lmdb" % name, name, LMDB, ">=", 2)
-        report.target(cold, "cold LMDB, %s, of python-lmdb without readahead" % name, name, EXACT,
-                      ">=", 2)
-    first = bench.row("lmdb", "lmdb-warm-2", "%s in LMDB, warm, random" % data,
-                      "Python, 2 processes", "samples/s")
+    for mount in mounts:
+        for other in others if key == "lmdb" else []:
+            report.target(cold, "cold %s, of %s" % (mount.name, other.name), mount.name,
+                          other.name, ">=", 2)
+        report.target(cold, "cold %s, of the same in a tar" % mount.name, mount.name, TAR,
+                      ">=", 0.9)
+    warm = [bench.row(key, "%s-warm-%d" % (key, n), "%s in %s, warm, random" % (data, word),
+                      "Python, %d processes" % n, "samples/s") for n in workers]
     there = [rival for rival in there if bench.attempt(
-        first, rival.contender, lambda contender, rival=rival: runs.prepare(contender, rival))]
-    warm_epochs(bench, first, runs, there, WORKERS[0])
-    many = bench.row("lmdb", "lmdb-warm-64", "%s in LMDB, warm, random" % data,
-                     "Python, 64 processes", "samples/s")
-    warm_epochs(bench, many, runs, there, WORKERS[1])
+        warm[0], rival.contender, lambda contender, rival=rival: runs.prepare(contender, rival))]
+    for row, n in zip(warm, workers):
+        warm_epochs(bench, row, runs, there, n)
     for rival in there:
-        bench.attempt(first, rival.contender, lambda contender: contender.unmount() or True)
+        bench.attempt(warm[0], rival.contender, lambda contender: contender.unmount() or True)
+
+
+def lmdb(bench):
+    container(bench, "lmdb", "LMDB", [LMDB, EXACT], (2, 64))
+
+
+def tfrecord(bench):
+    container(bench, "tfrecord", "TFRecord", [TFRECORD], (2,))
+
+
+def parquet(bench):
+    container(bench, "parquet", "Parquet", [PARQUET], (2,))
