@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "report/figures.h"
 
+#include "config.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -263,8 +265,8 @@ static int fail(const struct source *trace, int err, struct error *e)
 	if (err == -ENOMEM)
 		return error_no_memory(e, path);
 	if (err == -ENOSYS)
-		return error_set(e, ERROR_SYSTEM, ENOSYS, "%s is compressed, and this build of "
-				 "granary lacks zlib; unpack it with gzip -d", path);
+		return error_set(e, ERROR_SYSTEM, ENOSYS, "%s is compressed, and this granaryfs "
+				 "was built without " NEEDS_ZLIB, path);
 	return error_set(e, ERROR_SYSTEM, -err, "%s: %s", path, strerror(-err));
 }
 

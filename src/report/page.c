@@ -103,8 +103,8 @@ static void write_tiles(const struct figures *f, FILE *out)
 	write_tile(out, count_text(f->reads, text), "reads that reached the mount");
 	snprintf(text, sizeof(text), "%.1f %%", part(f->hits, f->reads));
 	write_tile(out, text, "of them without a read of storage");
-	write_tile(out, count_text(f->opens, text), "opens that were seen");
 	if (f->opens) {
+		write_tile(out, count_text(f->opens, text), "opens that were seen");
 		snprintf(text, sizeof(text), "%.1f %%", figures_cached(f));
 		write_tile(out, text, "of them answered from the page cache");
 	}

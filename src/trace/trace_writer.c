@@ -178,7 +178,7 @@ int trace_writer_start(const struct trace_names *names, const char *path, struct
 	int file;
 
 	if (!WITH_ZLIB)
-		return trace_refuse(path, ENOSYS, "is written with " NEEDS_ZLIB, e);
+		return trace_refuse(path, ENOSYS, "this granaryfs was built without " NEEDS_ZLIB, e);
 	snprintf(comment, sizeof(comment), "trace of granaryfs at %s", names->mountpoint);
 	file = open_trace(path, comment, e);
 	return file < 0 ? file : file_writer_start(&writer, file, e);
