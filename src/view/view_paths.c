@@ -92,8 +92,14 @@ static bool view_paths_write_name(struct naming *naming, const struct row *row, 
 
 static size_t view_paths_append(struct naming *naming, size_t n, const char *component)
 {
-	return n + (size_t)snprintf(naming->path + n, naming->room - n, "%s%s",
-				    n ? "/" : "", component);
+	size_t last = naming->room - 1, length;
+
+	if (n && n < last)
+		naming->path[n++] = '/';
+	length = strnlen(component, last - n);
+	memcpy(naming->path + n, component, length);
+	naming->path[n + length] = '\0';
+	return n + length;
 }
 
 void view_write_path(struct naming *naming, const struct row *row)
