@@ -69,7 +69,7 @@ static bool is_same(const struct sample_bytes *a, const struct sample_bytes *b)
 	return a->offset == b->offset && a->length == b->length && a->volume == b->volume;
 }
 
-/* What the sample before has as well is not stored again. */
+/* Parts that the sample before has as well are not stored again. */
 static void share(const struct sample_block *block, const struct sample *sample,
 		  struct stored_sample *out)
 {

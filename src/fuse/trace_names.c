@@ -9,7 +9,7 @@
 static const struct dataset *named_dataset;
 static const char *named_mountpoint;
 
-/* What the mount shows begins at the dataset's root, which may lie in the tree. */
+/* The mount begins at the dataset's root, which may lie within the tree. */
 static bool name_node(const void *context, uint64_t node, char *out, size_t size)
 {
 	const struct tree *tree = dataset_tree(named_dataset);

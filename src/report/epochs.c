@@ -16,7 +16,7 @@ static struct epoch *present(struct epochs *epochs)
 	return &epochs->list[i < EPOCHS_MOST ? i : EPOCHS_MOST - 1];
 }
 
-/* It begins with the first of the files that were seen again. */
+/* An epoch begins with the first of the files that were seen again. */
 static void begin_epoch(struct epochs *epochs, uint64_t at)
 {
 	present(epochs)->end = at;

@@ -161,7 +161,7 @@ static bool take_line(struct trace_text *text, const char **line, size_t *size)
 	return true;
 }
 
-/* What has no end yet is too long: it is left out, up to its end. */
+/* A line without an end that is too long already is left out, up to its end. */
 static void drop_long(struct trace_text *text)
 {
 	if (text->end - text->begin <= LINE_MOST)

@@ -2,7 +2,7 @@
 /*
  * trace.h: the events of a mount, on their way to the process that writes its trace.
  *
- * A ring in shared memory, of a fixed size. Whoever adds an event never waits: an event that
+ * A ring in shared memory, of a fixed size. Adding an event never waits: an event that
  * finds no room is dropped, and counted. Servers may die at any place, and the next one goes
  * on with the ring.
  *

@@ -40,7 +40,7 @@ void trace_lines_free(struct trace_lines *lines);
 void trace_lines_begin(struct trace_lines *lines);
 void trace_lines_add(struct trace_lines *lines, const struct trace_event *event);
 
-/* What was written is lost: paths are written once more, before they are used again. */
+/* The lines before were lost: paths are written once more, before they are used again. */
 void trace_lines_name_again(struct trace_lines *lines);
 
 /* So many events were dropped so far: a line if that has changed. */

@@ -129,7 +129,7 @@ static int trace_refuse(const char *path, int errnum, const char *why, struct er
 	return error_set(e, ERROR_SYSTEM, errnum, "-o trace=%s: %s", path, why);
 }
 
-/* What is there is only taken if it is this mount point's own. */
+/* A file that is there is only taken if it is this mount point's own. */
 static int take_file(int file, const char *path, const char *comment, struct error *e)
 {
 	struct stat st;

@@ -2,8 +2,8 @@
 /*
  * trace_writer.h: the process that writes a mount's trace (os/file_writer.h).
  *
- * It takes events from the ring, and writes a member of gzip each second, or each 256 KiB of
- * text. Events of a member that the file had no room for count as dropped. When the mount has
+ * The process takes events from the ring, and writes a member of gzip each second, or each
+ * 256 KiB of text. Events of a member that the file had no room for count as dropped. When the mount has
  * ended, however it did, the last events and a line `end` follow.
  */
 #ifndef GRANARY_TRACE_TRACE_WRITER_H

@@ -512,7 +512,7 @@ static struct array *find_array(const struct view *view, const struct sample_gro
 		       by_split_and_name);
 }
 
-/* What a stem is compared with is the first row's own name. */
+/* Stems are compared with the first row's own name, which has to stay. */
 static bool may_release(const struct array *array, uint64_t row)
 {
 	return row % RELEASE_EVERY == 0 && array->prefix != PREFIX_STEM;

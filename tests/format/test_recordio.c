@@ -139,7 +139,7 @@ static void test_refused(void **state)
 #define JPEG "\377\330\377\340"
 #define RECORD MAGIC "\034\0\0\0" HEADER JPEG
 
-/* What lies behind 20 records. */
+/* Bytes behind 20 records. */
 static const struct damage {
 	const char *name, *data;
 	size_t n;

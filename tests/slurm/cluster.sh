@@ -226,7 +226,7 @@ has_told() {
 	[ -e "$work/told/$1" ]
 }
 
-# What jobs begin with that need more than a command.
+# The beginning of jobs that need more than a command.
 job_kit='
 await() { until [ -e "$work/told/$1" ]; do sleep 0.1; done; }
 tell() { : >"$work/told/$1"; }

@@ -3,7 +3,7 @@
  * tree_server.h: the tree of a dataset as the input of the packer, for `granary convert`.
  *
  * The parent packs, with the caller's rights. A child without rights (sandbox_child.h)
- * parses the index, reads and decodes packed bytes. It lists the tree, and serves the
+ * parses the index, reads and decodes packed bytes. The child lists the tree, and serves the
  * contents of files over lines: a socket each, and shared memory. The parent copies the
  * bytes out of that memory before it looks at them, checks every name and size
  * (pack_scan_add), and takes contents as bytes only.

@@ -11,7 +11,7 @@
 
 enum { IMAGE_BYTES = 13, COLOURS = 3, HEAD_BYTES = 32, MODE_JPEG = 0, MODE_PIXELS = 1 };
 
-/* What a record says of an image. */
+/* An image, as its record describes it. */
 struct beton_image {
 	unsigned mode, width, height;
 	uint64_t at, size;

@@ -24,7 +24,7 @@ enum { LIST_BYTES = 900, LITDATA_HEAD = 64 };
 
 typedef int mds_open(struct mds_shard *shard, struct scan *scan, struct error *e);
 
-/* What is shown of the columns, one of each for each column. */
+/* For each column: how its first values look, and whether it is shown. */
 struct shown_columns {
 	struct mds_looks *looks;
 	bool *shown;

@@ -9,7 +9,7 @@
 
 #include "format/mds/mds_labels.h"
 
-/* What the first values of a column are. */
+/* How the first values of a column look. */
 struct mds_looks {
 	const char *extension; /* of most */
 	bool known;            /* they are images, sounds or arrays */

@@ -3,7 +3,7 @@
  * rec_header.h: the header before each image in MXNet's RecordIO files. Private to
  * format/recordio/.
  *
- * It is u32 flag, f32 label, u64 id, u64 id2. Where flag is not 0, it is the number of f32
+ * Layout: u32 flag, f32 label, u64 id, u64 id2. Where flag is not 0, it is the number of f32
  * labels that follow, in place of the one. Behind them is the image as it was packed, or
  * nothing. Facts: mxnet, python/mxnet/recordio.py (IRHeader, pack) and
  * src/io/image_recordio.h.

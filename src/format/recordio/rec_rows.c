@@ -22,7 +22,7 @@ enum label_reading {
 	READ_PLACE, /* the number in one place of several */
 };
 
-/* What the labels of one record say. */
+/* The labels of one record. */
 struct rec_row {
 	struct sample_bytes body;
 	float label;  /* in the place asked for */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a trace says in numbers, and traces that are cut off, odd or hostile. */
+/* The numbers of a trace, and traces that are cut off, odd or hostile. */
 #include "unit.h"
 
 #include "config.h"
