@@ -3,8 +3,9 @@
  * file_writer.h: a process that writes one file, so that the file's storage may hang.
  *
  * The process has a socket and the file, no other descriptors, no rights, and a session of
- * its own. The other end of the socket belongs to those that have something to be written: when the
- * last copy is closed, the socket says so, and the writer ends. Only SIGKILL ends it before.
+ * its own. The other end of the socket belongs to the processes that have something to be
+ * written: when the last copy is closed, the socket says so, and the writer ends. Only SIGKILL
+ * ends it before.
  */
 #ifndef GRANARY_OS_FILE_WRITER_H
 #define GRANARY_OS_FILE_WRITER_H

@@ -151,6 +151,18 @@ char *run_listing(const struct run *run)
 	return listing;
 }
 
+/* A large one is stored compressed, as NAME.gz. */
+static char *read_fixture(const char *path, size_t *size)
+{
+	char command[1100];
+
+	if (access(path, F_OK) == 0)
+		return unit_read(path, size);
+	snprintf(command, sizeof(command), "gzip -dc '%s.gz' >unpacked", path);
+	unit_shell(command);
+	return unit_read("unpacked", size);
+}
+
 char *fixture(const char *name, size_t *size)
 {
 	const char *srcdir = getenv("abs_top_srcdir");
@@ -158,7 +170,7 @@ char *fixture(const char *name, size_t *size)
 
 	snprintf(path, sizeof(path), "%s/tests/fixtures/%s/%s", srcdir ? srcdir : ".",
 		 format_name, name);
-	return unit_read(path, size);
+	return read_fixture(path, size);
 }
 
 void take_fixture(const char *name)

@@ -6,62 +6,23 @@
 
 #include <errno.h>
 
-#include "told.h"
-
-enum { PREFIX = 777 };
-
-/* The fixture, which is compressed, and begins at byte `base`. */
-static void take(const char *name, unsigned base)
-{
-	char command[512];
-
-	snprintf(command, sizeof(command),
-		 "{ head -c %u /dev/zero; gzip -dc '%s/tests/fixtures/ffcv/%s.gz'; } >'%s'", base,
-		 getenv("abs_top_srcdir"), name, name);
-	unit_shell(command);
-}
-
 static const char *const as_written[] = {
 	"raw.beton", "jpg.beton", "smart.beton", "proportion.beton", "pets_train.beton",
 	"pets_val.beton", "label-first.beton", "fields.beton", "several.beton", "rival.beton",
 	"none.beton", "label-below.beton", "label-float.beton", "label-fraction.beton",
 };
 
-static void assert_as_expected(const char *name, uint64_t base)
-{
-	char *want = expected_of(name), *got;
-	struct run run;
-
-	run_window(&run, name, base, NULL);
-	assert_string_equal(run.e.text, "");
-	assert_int_equal(run.err, 0);
-	got = run_listing(&run);
-	assert_same_text(name, got, want);
-	run_end(&run);
-	free(got);
-	free(want);
-}
-
 static void test_as_written(void **state)
 {
-	const char *name = as_written[unit_row(state)];
-
-	take(name, 0);
-	assert_as_expected(name, 0);
+	rows_as_written(as_written[unit_row(state)]);
 }
 
-/* The same where the window begins at an odd byte of the source. */
-static void test_window(void **state)
+static void test_behind_others(void **state)
 {
-	const char *name = as_written[unit_row(state)];
-
-	take(name, PREFIX);
-	assert_as_expected(name, PREFIX);
+	rows_behind_others(as_written[unit_row(state)]);
 }
 
-static const struct {
-	const char *file, *labels, *detail, *said;
-} told_of[] = {
+static const struct row_told told_of[] = {
 	{ "raw.beton", NULL, "image (7 ppm), labels: label (int)", "" },
 	{ "jpg.beton", "label", "image (7 jpg), labels: label (int)", "" },
 	{ "smart.beton", NULL, "image (3 jpg, 4 ppm), labels: label (int)", "" },
@@ -76,25 +37,10 @@ static const struct {
 
 static void test_told(void **state)
 {
-	size_t i = unit_row(state);
-	struct run run;
-	char *lines;
-
-	take(told_of[i].file, 0);
-	run_window(&run, told_of[i].file, 0, told_of[i].labels);
-	assert_string_equal(run.e.text, "");
-	assert_string_equal(run.scan.detail, told_of[i].detail);
-	lines = told(&run.findings);
-	if (*told_of[i].said ? !strstr(lines, told_of[i].said) : *lines)
-		print_message("# told: %s\n", lines);
-	assert_true(*told_of[i].said ? strstr(lines, told_of[i].said) != NULL : !*lines);
-	free(lines);
-	run_end(&run);
+	rows_told(&told_of[unit_row(state)]);
 }
 
-static const struct {
-	const char *file, *labels, *word;
-} refused[] = {
+static const struct row_refused refused[] = {
 	{ "numbers.beton", NULL,
 	  "no field of images; its fields are: covariate (array), label (float); Python's ffcv" },
 	{ "rival.beton", "klass", "has no field 'klass' of ints or floats for the labels" },
@@ -104,13 +50,7 @@ static const struct {
 
 static void test_refused(void **state)
 {
-	size_t i = unit_row(state);
-	struct run run;
-
-	take(refused[i].file, 0);
-	run_window(&run, refused[i].file, 0, refused[i].labels);
-	assert_refused(&run, refused[i].word);
-	run_end(&run);
+	rows_refused(&refused[unit_row(state)]);
 }
 
 /* ---- Damage ---- */
@@ -230,7 +170,7 @@ static void test_cut(void **state)
 
 static const struct CMUnitTest ffcv[] = {
 	unit_texts(test_as_written, as_written),
-	unit_texts(test_window, as_written),
+	unit_texts(test_behind_others, as_written),
 	unit_table(test_told, told_of, file),
 	unit_table(test_refused, refused, file),
 	unit_table(test_damage, damages, name),

@@ -6,10 +6,6 @@
 
 #include <errno.h>
 
-#include "told.h"
-
-enum { PREFIX = 777 };
-
 static const char *const as_written[] = {
 	"train-jpeg.mds", "png.mds", "bytes.mds", "pil.mds", "pil-grey.mds", "pil-modes.mds",
 	"jpeg_array.mds", "jpegarray.mds", "list-jpeg.mds", "array.mds", "array-pixels.mds",
@@ -18,43 +14,14 @@ static const char *const as_written[] = {
 	"label-fraction.mds", "label-long.mds", "rival.mds", "split-column.mds",
 };
 
-static void assert_as_expected(const char *path, uint64_t base, const char *name)
-{
-	char *want = expected_of(name), *got;
-	struct run run;
-
-	run_window(&run, path, base, NULL);
-	assert_string_equal(run.e.text, "");
-	assert_int_equal(run.err, 0);
-	got = run_listing(&run);
-	assert_same_text(name, got, want);
-	assert_int_equal(run.position, run.scan.length);
-	run_end(&run);
-	free(got);
-	free(want);
-}
-
 static void test_as_written(void **state)
 {
-	const char *name = as_written[unit_row(state)];
-
-	take_fixture(name);
-	assert_as_expected(name, 0, name);
+	rows_as_written(as_written[unit_row(state)]);
 }
 
-/* The same where the window begins at an odd byte of the source. */
-static void test_window(void **state)
+static void test_behind_others(void **state)
 {
-	const char *name = as_written[unit_row(state)];
-	size_t n;
-	char *bytes = fixture(name, &n), *moved = calloc(1, n + PREFIX);
-
-	assert_non_null(moved);
-	memcpy(moved + PREFIX, bytes, n);
-	unit_write(name, moved, n + PREFIX);
-	assert_as_expected(name, PREFIX, name);
-	free(bytes);
-	free(moved);
+	rows_behind_others(as_written[unit_row(state)]);
 }
 
 static void test_probe(void **state)
@@ -67,9 +34,7 @@ static void test_probe(void **state)
 	free(bytes);
 }
 
-static const struct {
-	const char *file, *labels, *detail, *said;
-} told_of[] = {
+static const struct row_told told_of[] = {
 	{ "train-jpeg.mds", NULL, "image (jpeg), labels: label (int)", "" },
 	{ "bytes.mds", NULL, "x (bytes), labels: y (int16)", "" },
 	{ "pil-modes.mds", NULL, "image (pil), labels: label (int)",
@@ -87,25 +52,10 @@ static const struct {
 
 static void test_told(void **state)
 {
-	size_t i = unit_row(state);
-	struct run run;
-	char *lines;
-
-	take_fixture(told_of[i].file);
-	run_window(&run, told_of[i].file, 0, told_of[i].labels);
-	assert_string_equal(run.e.text, "");
-	assert_string_equal(run.scan.detail, told_of[i].detail);
-	lines = told(&run.findings);
-	if (*told_of[i].said ? !strstr(lines, told_of[i].said) : *lines)
-		print_message("# told: %s\n", lines);
-	assert_true(*told_of[i].said ? strstr(lines, told_of[i].said) != NULL : !*lines);
-	free(lines);
-	run_end(&run);
+	rows_told(&told_of[unit_row(state)]);
 }
 
-static const struct {
-	const char *file, *labels, *word;
-} refused[] = {
+static const struct row_refused refused[] = {
 	{ "text.mds", NULL, "its columns are: more (json), n (int), text (str); -o view=tree" },
 	{ "rival.mds", "klass", "has no column 'klass' for the labels" },
 	{ "rival.mds", "image", "has no labels in its column 'image'" },
@@ -115,13 +65,7 @@ static const struct {
 
 static void test_refused(void **state)
 {
-	size_t i = unit_row(state);
-	struct run run;
-
-	take_fixture(refused[i].file);
-	run_window(&run, refused[i].file, 0, refused[i].labels);
-	assert_refused(&run, refused[i].word);
-	run_end(&run);
+	rows_refused(&refused[unit_row(state)]);
 }
 
 /* ---- Damage ---- */
@@ -277,7 +221,7 @@ static void test_long_table(void **state)
 
 static const struct CMUnitTest mds[] = {
 	unit_texts(test_as_written, as_written),
-	unit_texts(test_window, as_written),
+	unit_texts(test_behind_others, as_written),
 	unit_texts(test_probe, as_written),
 	unit_table(test_told, told_of, file),
 	unit_table(test_refused, refused, file),
