@@ -46,6 +46,14 @@ void row_labels_report(const struct scan *scan, const char *word, const char *ta
 			     "is taken; labels=%.60s takes it", word, other, other);
 }
 
+void row_labels_report_split(const struct scan *scan, const char *item, const char *name)
+{
+	findings_add(scan->findings, FINDING_CHOSEN,
+		     "'%.60s' may say the split of each %s, and is not used: %ss of all splits "
+		     "lie together; labels=%.60s has a directory for each of its values", name,
+		     item, item, name);
+}
+
 int row_labels_refuse_name(const struct scan *scan, struct error *e, const char *word,
 			   const char *list)
 {

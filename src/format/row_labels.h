@@ -31,6 +31,9 @@ void row_labels_note_classes(const char *json, size_t n, struct label_column_fac
 void row_labels_report(const struct scan *scan, const char *word, const char *taken,
 		       const char *other);
 
+/* Says that a column may hold splits, of "row" or "sample", and that it is not used. */
+void row_labels_report_split(const struct scan *scan, const char *item, const char *name);
+
 /* labels=NAME names nothing that is there: `list` are those that are. -EBADMSG. */
 int row_labels_refuse_name(const struct scan *scan, struct error *e, const char *word,
 			   const char *list);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,17 +40,6 @@ const char *beton_type_name(enum beton_type type)
 int beton_no_memory(struct beton_file *file)
 {
 	return format_no_memory(file->scan->label, file->e);
-}
-
-int beton_refuse(struct beton_file *file, const char *format, ...)
-{
-	char what[1536];
-	va_list values;
-
-	va_start(values, format);
-	vsnprintf(what, sizeof(what), format, values);
-	va_end(values);
-	return error_set(file->e, ERROR_DATASET, EBADMSG, "'%s' %s", file->scan->label, what);
 }
 
 static int beton_refuse_read(struct beton_file *file)

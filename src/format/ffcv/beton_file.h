@@ -68,8 +68,7 @@ uint64_t beton_piece_size(const struct beton_file *file, uint64_t sample, uint64
 const char *beton_type_name(enum beton_type type);
 
 /* "'x' WHAT". -EBADMSG. */
-int beton_refuse(struct beton_file *file, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+#define beton_refuse(file, ...) format_refuse((file)->scan, (file)->e, __VA_ARGS__)
 int beton_no_memory(struct beton_file *file);
 
 #endif

@@ -10,7 +10,7 @@
 #include "base/ieee.h"
 #include "base/text.h"
 #include "build/findings.h"
-#include "labels/column_rules.h"
+#include "format/row_labels.h"
 
 enum { LIST_BYTES = 900, NUMBER_BYTES = 8 };
 
@@ -59,19 +59,22 @@ int beton_label_read(struct beton_file *file, const struct beton_field *labels, 
 	return r;
 }
 
-/* Floats that nobody named may be no labels: looks at all. 1: they are none. */
-static int inspect_floats(struct beton_file *file, const struct beton_field *labels)
+/* Floats that nobody named may be no labels: looks at all. */
+static int inspect_floats(void *context, size_t column, bool *unfit)
 {
+	struct beton_file *file = context;
+	const struct beton_field *labels = &file->fields.items[column];
 	int64_t number;
 	int r = 0;
 
 	for (uint64_t i = 0; labels->type == BETON_FLOAT && i < file->samples && !r; i++)
 		r = read_label(file, labels, i, &number);
-	if (r > 0)
+	*unfit = r > 0;
+	if (*unfit)
 		findings_add(file->scan->findings, FINDING_CHOSEN,
 			     "no labels are taken from '%s', which has numbers that are not whole",
 			     labels->name);
-	return r;
+	return *unfit ? 0 : r;
 }
 
 static int refuse_labels(struct beton_file *file, const char *name)
@@ -92,43 +95,26 @@ static int find_named(struct beton_file *file, const char *name, const struct be
 	return *out ? 0 : refuse_labels(file, name);
 }
 
-static void report_other(const struct beton_file *file, const struct beton_field *taken,
-			 const struct beton_field *other)
-{
-	if (taken)
-		findings_add(file->scan->findings, FINDING_CHOSEN,
-			     "the labels are taken from '%s'; '%s' could be meant, too: labels=%s "
-			     "takes it", taken->name, other->name, other->name);
-	else
-		findings_add(file->scan->findings, FINDING_CHOSEN,
-			     "it may have classes in '%s': none is taken; labels=%s takes it",
-			     other->name, other->name);
-}
-
 static int find_by_rules(struct beton_file *file, const struct beton_field **out)
 {
 	const struct beton_field *items = file->fields.items;
 	size_t n = file->fields.count;
 	CLEANUP(cleanup_free) struct label_column_facts *facts = calloc(n + 1, sizeof(*facts));
 	struct label_column_choice best;
-	int r;
+	int err;
 
 	if (!facts)
 		return beton_no_memory(file);
 	for (size_t i = 0; i < n; i++)
 		facts[i] = (struct label_column_facts){ .name = items[i].name,
 							.can_label = can_label(&items[i]) };
-	do {
-		best = label_column_choose(facts, n);
-		r = best.taken >= 0 ? inspect_floats(file, &items[best.taken]) : 0;
-		if (r > 0)
-			facts[best.taken].unfit = true;
-	} while (r > 0);
-	if (r < 0)
-		return r;
+	err = row_labels_choose(facts, n, inspect_floats, file, &best);
+	if (err)
+		return err;
 	*out = best.taken >= 0 ? &items[best.taken] : NULL;
 	if (best.other >= 0)
-		report_other(file, *out, &items[best.other]);
+		row_labels_report(file->scan, "field", *out ? (*out)->name : NULL,
+				  items[best.other].name);
 	return 0;
 }
 

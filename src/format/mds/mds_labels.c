@@ -10,7 +10,7 @@
 #include "base/bytes.h"
 #include "base/ieee.h"
 #include "build/findings.h"
-#include "labels/column_rules.h"
+#include "format/row_labels.h"
 #include "labels/label_text.h"
 #include "names/label_words.h"
 
@@ -120,8 +120,10 @@ static int refuse_labels(struct mds_shard *shard, const char *name)
 }
 
 /* Text and floats may be no labels, and nobody has said that they are: looks at all. */
-static int inspect_labels(struct mds_shard *shard, const struct mds_column *column, bool *unfit)
+static int inspect_labels(void *context, size_t number, bool *unfit)
 {
+	struct mds_shard *shard = context;
+	const struct mds_column *column = &shard->columns.items.items[number];
 	char why[MDS_WHY_BYTES];
 	struct mds_label label;
 	int err = 0;
@@ -140,26 +142,13 @@ static int inspect_labels(struct mds_shard *shard, const struct mds_column *colu
 	return 0;
 }
 
-static void report_choice(const struct mds_shard *shard, const struct mds_column *taken,
-			  const struct mds_column *other)
-{
-	if (taken)
-		findings_add(shard->scan->findings, FINDING_CHOSEN,
-			     "the labels are taken from '%.60s'; '%.60s' could be meant, too: "
-			     "labels=%.60s takes it", taken->name, other->name, other->name);
-	else
-		findings_add(shard->scan->findings, FINDING_CHOSEN,
-			     "it may have classes in '%.60s': none is taken; labels=%.60s takes "
-			     "it", other->name, other->name);
-}
-
 /* Of columns under no usual name: "class_text". */
 static void report_possible(const struct mds_shard *shard,
 			    const struct label_column_facts *facts)
 {
 	for (size_t i = 0; i < shard->columns.items.count; i++)
 		if (facts[i].can_label && !facts[i].unfit && name_hints_label(facts[i].name)) {
-			report_choice(shard, NULL, &shard->columns.items.items[i]);
+			row_labels_report(shard->scan, "column", NULL, facts[i].name);
 			return;
 		}
 }
@@ -185,19 +174,15 @@ static int choose_by_rules(struct mds_shard *shard, struct label_column_facts *f
 {
 	const struct mds_column *items = shard->columns.items.items;
 	struct label_column_choice best;
-	int err = 0;
+	int err = row_labels_choose(facts, shard->columns.items.count, inspect_labels, shard,
+				    &best);
 
-	do {
-		best = label_column_choose(facts, shard->columns.items.count);
-		if (best.taken >= 0)
-			err = inspect_labels(shard, &items[best.taken],
-					     &facts[best.taken].unfit);
-	} while (!err && best.taken >= 0 && facts[best.taken].unfit);
 	if (err)
 		return err;
 	*out = best.taken >= 0 ? &items[best.taken] : find_number(shard);
 	if (best.other >= 0)
-		report_choice(shard, *out, &items[best.other]);
+		row_labels_report(shard->scan, "column", *out ? (*out)->name : NULL,
+				  items[best.other].name);
 	else if (!*out)
 		report_possible(shard, facts);
 	return 0;
@@ -226,11 +211,7 @@ static void report_splits(const struct mds_shard *shard, const struct mds_column
 		const struct mds_column *column = &shard->columns.items.items[i];
 
 		if (column != labels && can_label(column) && name_may_say_split(column->name))
-			findings_add(shard->scan->findings, FINDING_CHOSEN,
-				     "'%.60s' may say the split of each sample, and is not used: "
-				     "samples of all splits lie together; labels=%.60s has a "
-				     "directory for each of its values", column->name,
-				     column->name);
+			row_labels_report_split(shard->scan, "sample", column->name);
 	}
 }
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,17 +18,6 @@ enum { NUMBER = 4, JSON_MOST = 1 << 20 };
 int mds_no_memory(struct mds_shard *shard)
 {
 	return format_no_memory(shard->scan->label, shard->e);
-}
-
-int mds_refuse(struct mds_shard *shard, const char *format, ...)
-{
-	char what[1536];
-	va_list values;
-
-	va_start(values, format);
-	vsnprintf(what, sizeof(what), format, values);
-	va_end(values);
-	return error_set(shard->e, ERROR_DATASET, EBADMSG, "'%s' %s", shard->scan->label, what);
 }
 
 static uint64_t offset_of(const struct mds_shard *shard, uint32_t number)

@@ -50,8 +50,7 @@ int mds_shard_sample(struct mds_shard *shard, uint32_t number);
 struct mds_value mds_shard_value(const struct mds_shard *shard, const struct mds_column *column);
 
 /* "'x' WHAT". -EBADMSG. */
-int mds_refuse(struct mds_shard *shard, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+#define mds_refuse(shard, ...) format_refuse((shard)->scan, (shard)->e, __VA_ARGS__)
 
 /* "'x' is damaged: sample 7 (at byte 123) WHAT; copy the file again". -EBADMSG. */
 int mds_refuse_sample(struct mds_shard *shard, uint32_t number, const char *what);

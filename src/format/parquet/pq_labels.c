@@ -181,10 +181,7 @@ static void report_splits(const struct pq_file *file, const struct pq_column *la
 
 		if (column != labels && pq_column_can_label(column) &&
 		    name_may_say_split(dot ? dot + 1 : column->name))
-			findings_add(file->scan->findings, FINDING_CHOSEN,
-				     "'%.60s' may say the split of each row, and is not used: rows "
-				     "of all splits lie together; labels=%.60s has a directory for "
-				     "each of its values", column->name, column->name);
+			row_labels_report_split(file->scan, "row", column->name);
 	}
 }
 

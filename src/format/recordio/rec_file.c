@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "base/bytes.h"
@@ -20,17 +19,6 @@ enum part_kind { PART_WHOLE, PART_FIRST, PART_MIDDLE, PART_LAST };
 int rec_no_memory(struct rec_file *file)
 {
 	return format_no_memory(file->scan->label, file->e);
-}
-
-int rec_refuse(struct rec_file *file, const char *format, ...)
-{
-	char what[1024];
-	va_list values;
-
-	va_start(values, format);
-	vsnprintf(what, sizeof(what), format, values);
-	va_end(values);
-	return error_set(file->e, ERROR_DATASET, EBADMSG, "'%s' %s", file->scan->label, what);
 }
 
 int rec_refuse_record(struct rec_file *file, const struct rec_record *record,

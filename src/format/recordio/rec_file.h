@@ -69,8 +69,7 @@ void rec_file_advance(struct rec_file *file, const struct rec_record *record);
 int rec_file_probe(const unsigned char *head, size_t n);
 
 /* "'x' WHAT". -EBADMSG. */
-int rec_refuse(struct rec_file *file, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+#define rec_refuse(file, ...) format_refuse((file)->scan, (file)->e, __VA_ARGS__)
 
 /* "'x' is damaged: record 7 (at byte 123) WHAT; copy the file again". -EBADMSG. */
 int rec_refuse_record(struct rec_file *file, const struct rec_record *record,

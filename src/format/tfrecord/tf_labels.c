@@ -265,10 +265,7 @@ static void report_splits(const struct tf_file *file, const struct tf_columns *c
 
 		if (column != labels && can_label(column) &&
 		    name_may_say_split(tf_key_word(column->key)))
-			findings_add(file->scan->findings, FINDING_CHOSEN,
-				     "'%.60s' may say the split of each record, and is not used: "
-				     "records of all splits lie together; labels=%.60s has a "
-				     "directory for each of its values", column->key, column->key);
+			row_labels_report_split(file->scan, "record", column->key);
 	}
 }
 
