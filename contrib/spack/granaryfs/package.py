@@ -5,8 +5,8 @@ from spack.package import *
 
 
 class Granaryfs(AutotoolsPackage):
-    """Mounts packed datasets (tar, WebDataset, zip, squashfs, HDF5, Arrow) as the trees of
-    files that were packed."""
+    """Mounts packed datasets (tar, WebDataset, zip, squashfs, HDF5, Arrow, LMDB and others)
+    as trees of files."""
 
     # The tarball of `make dist`, and where it is: a site's own.
     url = "file:///path/to/granaryfs-0.2.0.tar.xz"
