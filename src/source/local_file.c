@@ -229,20 +229,17 @@ static bool equal_times(struct timespec a, struct timespec b)
 	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-int source_check_unchanged(const struct source *source)
+bool source_is_unchanged(const struct source *source)
 {
 	const struct source_info *was = source_info(source);
 	struct source_info now;
-	int err;
 
-	if (was->device || source->ops != &local_file_ops)
-		return 0;
-	err = file_describe(local_file_of(source)->fd, &now);
-	if (err)
-		return err;
+	if (was->device || source->ops != &local_file_ops ||
+	    file_describe(local_file_of(source)->fd, &now) < 0)
+		return true;
 	return now.size == was->size && now.owner.mtime == was->owner.mtime &&
 	       now.owner.mtime_ns == was->owner.mtime_ns &&
-	       equal_times(now.changed, was->changed) ? 0 : -ESTALE;
+	       equal_times(now.changed, was->changed);
 }
 
 /* Of a file without a name, as of -o spool=, by the path of its packed file. */

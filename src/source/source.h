@@ -165,11 +165,11 @@ int source_identity(const struct source *source, unsigned samples, struct identi
 uint64_t source_samples(const struct source *source, unsigned samples);
 
 /*
- * 0 if nobody has written to the source since it was opened; -ESTALE if its size or a time
- * says that somebody may have, even one who set the time of change back; or another errno.
- * Of a device nothing is known: 0.
+ * False if the source's size or a time says that somebody may have written to it since it
+ * was opened, even one who set the time of change back. Nothing is known of devices, nor of
+ * a file that this process may not examine: true.
  */
-int source_check_unchanged(const struct source *source);
+bool source_is_unchanged(const struct source *source);
 void source_identity_ahead(const struct source *source, unsigned samples);
 
 #endif

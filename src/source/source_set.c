@@ -313,17 +313,11 @@ void source_set_sample(const struct source_set *set, struct identity *out)
 
 static int check_file_unchanged(const struct source *file, struct error *e)
 {
-	int err = source_check_unchanged(file);
-
-	if (!err)
+	if (source_is_unchanged(file))
 		return 0;
-	errno = -err;
-	return err == -ESTALE ?
-	       error_set(e, ERROR_SYSTEM, ESTALE,
+	return error_set(e, ERROR_SYSTEM, ESTALE,
 			 "'%s' was written, renamed or given other permissions while it was "
-			 "indexed; index it again when it stays as it is", source_path(file)) :
-	       error_set(e, ERROR_SYSTEM, -err, "cannot examine '%s': %m; check the storage",
-			 source_path(file));
+			 "indexed; index it again when it stays as it is", source_path(file));
 }
 
 int source_set_check_unchanged(const struct source_set *set, struct error *e)

@@ -56,7 +56,7 @@ int source_set_identify_ends(const struct source_set *set, struct identity *out,
 			     struct error *e);
 void source_set_sample(const struct source_set *set, struct identity *out);
 
-/* 0, or the errno and the name of a file that source_check_unchanged does not pass. */
+/* 0, or -ESTALE and the name of a file that is not unchanged (source_is_unchanged). */
 int source_set_check_unchanged(const struct source_set *set, struct error *e);
 
 #endif

@@ -219,8 +219,6 @@ static int make_index_make(void *context)
 	int err = m->wish->checksums ? build_with_checksums(m, &image, &e) :
 				       build(m->request, m->wish, m->wish->checksums, &image, &e);
 
-	if (!err)
-		err = source_set_check_unchanged(m->wish->sources, &e);
 	if (!err && m->request->given[LETTER_ADOPT] && m->old)
 		*m->adopted = adopt_holds(m->wish, &image, m->old, m->old_path);
 	if (!err)
@@ -397,8 +395,11 @@ static int deliver(struct make_index_making *m)
 	struct image image = { 0 };
 	struct error e = { 0 };
 	const char *path = NULL;
-	int err = make_index_receive_image(m, &image, &e);
+	/* here, for a FUSE filesystem of the caller's answers the caller only */
+	int err = source_set_check_unchanged(m->wish->sources, &e);
 
+	if (!err)
+		err = make_index_receive_image(m, &image, &e);
 	if (!err)
 		print_set(m->wish);
 	if (!err && request->given['m']) {
