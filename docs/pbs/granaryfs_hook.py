@@ -20,7 +20,7 @@ import pbs
 # Lines of the hook's configuration file, in JSON, override them.
 SETTINGS = {
     "scripts": "/usr/libexec/granaryfs/slurm",
-    "base": "/run/granaryfs",  # as in /etc/granaryfs/slurm.conf
+    "config": "/etc/granaryfs/slurm.conf",  # the scripts' own
     "variable": "GRANARYFS",
 }
 LIMIT_SECONDS = 600  # the scripts end by themselves, long before
@@ -34,6 +34,17 @@ def read_settings():
         with open(path) as file:
             settings.update(json.load(file))
     return settings
+
+
+def base_of(settings):
+    """Where the scripts mount, as they find it."""
+    base = "/run/granaryfs"
+    if os.path.exists(settings["config"]):
+        with open(settings["config"], errors="replace") as file:
+            for line in file:
+                if line.startswith("base=/"):
+                    base = line[5:].rstrip("\n")
+    return base
 
 
 def job_number(job_id):
@@ -89,14 +100,15 @@ def mount(settings, job):
 def name_datasets(settings, event):
     """The programs of the job learn where its datasets are."""
     if requested(event.job, settings["variable"]):
-        event.env["GRANARYFS_DATASETS"] = os.path.join(settings["base"],
+        event.env["GRANARYFS_DATASETS"] = os.path.join(base_of(settings),
                                                        str(job_number(event.job.id)))
 
 
 def unmount(settings, job):
     number = str(job_number(job.id))
-    # nothing of the job is there: no process is started
-    if os.path.lexists(os.path.join(settings["base"], number)):
+    # a job that asked for nothing starts no process
+    if (requested(job, settings["variable"]) or
+            os.path.lexists(os.path.join(base_of(settings), number))):
         run(os.path.join(settings["scripts"], "epilog.sh"), {"SLURM_JOB_ID": number})
 
 

@@ -34,7 +34,7 @@ make_stub() {
 		def logmsg(level, text):
 		    print("log:", text)
 	EOS
-	printf '{"scripts": "%s", "base": "%s"}\n' "$work" "$base" >"$work/hook.json"
+	printf '{"scripts": "%s", "config": "%s"}\n' "$work" "$work/slurm.conf" >"$work/hook.json"
 }
 
 # event KIND ID [REQUEST]: in `answer`, all lines as one.
