@@ -58,8 +58,7 @@ int chrome_write(const struct source *trace, const struct figures *f, FILE *out)
 	while ((more = trace_text_line(text, &bytes, &size)) > 0 && !ferror(out)) {
 		struct trace_line line;
 
-		if (trace_line_parse(bytes, size, &line) && line.kind >= LINE_READ &&
-		    line.kind <= LINE_PUSH && line.ts >= f->first && line.ts <= f->last)
+		if (trace_line_parse(bytes, size, &line) && figures_have(f, &line))
 			write_event(&json, f, &line);
 	}
 	fputc('\n', out);
