@@ -151,7 +151,8 @@ static int write_to(const struct report_output *output, const struct report *rep
 		err = err ? err : -EIO;
 	if (err)
 		log_error("%s: %s", output->path ? output->path : "standard output",
-			  strerror(-err));
+			  err == -EFBIG ? "the events take more than 4 GiB; trace a shorter run, or "
+					  "leave out --chrome" : strerror(-err));
 	return err;
 }
 
