@@ -95,6 +95,7 @@ static void write_until_end(struct trace_writer *w)
 	flush_text(w);
 	while (!mount_has_ended(pause))
 		pause = write_events(w) ? BUSY_MS : IDLE_MS;
+	trace_close_gaps(); /* no server comes that would do it */
 	write_events(w);
 	trace_lines_end(w->lines, all_dropped(w));
 	flush_text(w);

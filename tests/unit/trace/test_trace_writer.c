@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The process that writes a trace: the files that it takes. */
+/* The process that writes a trace: the files that it takes, and the last events. */
 #include "unit.h"
 
 #include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "trace/trace.h"
@@ -105,9 +108,60 @@ static void test_another_users_file_is_refused(void **state)
 	}
 }
 
+/* A child claims a cell, and dies of the event that it cannot read. */
+static void leave_event_half_done(void)
+{
+	void *unreadable = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int status;
+	pid_t child;
+
+	assert_true(unreadable != MAP_FAILED);
+	child = fork();
+	if (child == 0) {
+		signal(SIGSEGV, SIG_DFL);
+		trace_add(unreadable);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status));
+	munmap(unreadable, 4096);
+}
+
+static void add_event(uint64_t node)
+{
+	trace_add(&(struct trace_event){ .kind = TRACE_READ, .subject = node });
+}
+
+static void test_events_behind_a_half_done_one_are_written(void **state)
+{
+	struct error e;
+	size_t size;
+	char *text;
+	int senders;
+
+	(void)state;
+	if (!WITH_ZLIB)
+		skip();
+	senders = trace_writer_start(&names, "t.pfw.gz", &e);
+	add_event(41);
+	leave_event_half_done();
+	add_event(42);
+	leave_event_half_done();
+	add_event(43);
+	end_writer(senders);
+	unit_shell("gzip -dc t.pfw.gz >text");
+	text = unit_read("text", &size);
+	assert_int_equal(unit_occurrences(text, "\"name\":\"read\""), 3);
+	assert_non_null(strstr(text, "/mnt/43"));
+	assert_non_null(strstr(text, "\"name\":\"end\""));
+	free(text);
+}
+
 static const struct CMUnitTest writers[] = {
 	cmocka_unit_test_setup_teardown(test_a_trace_is_its_users_alone, make_ring, end_ring),
 	cmocka_unit_test_setup_teardown(test_another_users_file_is_refused, make_ring, end_ring),
+	cmocka_unit_test_setup_teardown(test_events_behind_a_half_done_one_are_written, make_ring,
+					end_ring),
 };
 
 UNIT_MAIN(writers)
