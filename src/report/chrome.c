@@ -8,19 +8,34 @@
 #include "report/trace_line.h"
 #include "report/trace_text.h"
 
-enum { NAME_MOST = 128 };
+enum { NAME_MOST = 128, PATH_MOST = 256 };
+
+static const off_t CHROME_MOST = (off_t)4 << 30;
 
 static const char *const categories[] = {
 	[LINE_READ] = "read", [LINE_REQUEST] = "request", [LINE_STORAGE] = "storage",
 	[LINE_DECODE] = "decode", [LINE_PUSH] = "push",
 };
 
+/* Each event repeats its file: of a long path only the end, from a whole character on. */
+static const char *end_of_path(const char *path)
+{
+	size_t size = strlen(path);
+
+	if (size <= PATH_MOST)
+		return path;
+	path += size - PATH_MOST;
+	while ((*path & 0xc0) == 0x80)
+		path++;
+	return path;
+}
+
 static void write_event(struct json *json, const struct figures *f,
 			const struct trace_line *line)
 {
 	/* files that are found are not added: figures.c has seen all lines */
 	uint32_t file = trace_files_find((struct trace_files *)(uintptr_t)&f->files, line->file);
-	const char *path = trace_files_path(&f->files, file);
+	const char *path = end_of_path(trace_files_path(&f->files, file));
 	char name[NAME_MOST + 1] = "";
 
 	if (line->name.kind == PYJSON_STRING && line->name.size <= NAME_MOST)
@@ -58,8 +73,11 @@ int chrome_write(const struct source *trace, const struct figures *f, FILE *out)
 	while ((more = trace_text_line(text, &bytes, &size)) > 0 && !ferror(out)) {
 		struct trace_line line;
 
-		if (trace_line_parse(bytes, size, &line) && line.kind >= LINE_READ &&
-		    line.kind <= LINE_PUSH && line.ts >= f->first && line.ts <= f->last)
+		if (ftello(out) > CHROME_MOST) {
+			more = -EFBIG;
+			break;
+		}
+		if (trace_line_parse(bytes, size, &line) && figures_have(f, &line))
 			write_event(&json, f, &line);
 	}
 	fputc('\n', out);

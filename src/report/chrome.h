@@ -12,7 +12,10 @@
 
 #include "report/figures.h"
 
-/* Reads the trace again: 0 or a negative errno; errors of the stream are the stream's. */
+/*
+ * Reads the trace again: 0 or a negative errno; errors of the stream are the stream's. -EFBIG:
+ * at 4 GiB of it there were more events. Paths are their last 256 bytes.
+ */
 int chrome_write(const struct source *trace, const struct figures *figures, FILE *out);
 
 #endif

@@ -39,6 +39,11 @@ static bool is_event(const struct trace_line *line)
 	       line->ts < TS_MOST && line->dur < DUR_MOST;
 }
 
+bool figures_have(const struct figures *f, const struct trace_line *line)
+{
+	return is_event(line) && line->ts >= f->first && line->ts + line->dur <= f->last;
+}
+
 static uint64_t bytes_of(const struct trace_line *line)
 {
 	return line->result > 0 && line->result < INT32_MAX ? (uint64_t)line->result : 0;
@@ -197,7 +202,7 @@ static void add_line(struct figures_pass *pass, const struct trace_line *line)
 	struct figures *f = pass->f;
 	uint32_t file;
 
-	if (!is_event(line))
+	if (!figures_have(f, line))
 		return;
 	file = trace_files_find(&f->files, line->file);
 	if (line->kind == LINE_READ)

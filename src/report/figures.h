@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "report/trace_files.h"
+#include "report/trace_line.h"
 #include "source/source.h"
 
 enum {
@@ -66,6 +67,9 @@ struct figures {
  */
 int figures_read(const struct source *trace, struct figures **out, struct error *e);
 void figures_free(struct figures *figures);
+
+/* An event within the span? The file may have changed since the pass that found the span. */
+bool figures_have(const struct figures *figures, const struct trace_line *line);
 
 /* Seconds of the trace. */
 double figures_seconds(const struct figures *figures);

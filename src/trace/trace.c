@@ -57,15 +57,10 @@ void trace_end(void)
 	trace_ring = NULL;
 }
 
-/* No other process adds events now: a claimed cell without one gets an empty event. */
-void trace_begin_server(void)
+void trace_close_gaps(void)
 {
-	uint64_t tail;
+	uint64_t tail = trace_ring ? atomic_load(&trace_ring->tail) : 0;
 
-	if (!trace_ring)
-		return;
-	atomic_store(&trace_ring->process, (uint32_t)getpid());
-	tail = atomic_load(&trace_ring->tail);
 	for (uint64_t at = tail < CELLS ? 0 : tail - CELLS; at < tail; at++) {
 		struct trace_cell *cell = &trace_ring->cells[at % CELLS];
 
@@ -74,6 +69,13 @@ void trace_begin_server(void)
 		cell->event.kind = NO_EVENT;
 		atomic_store(&cell->turn, at + 1);
 	}
+}
+
+void trace_begin_server(void)
+{
+	if (trace_ring)
+		atomic_store(&trace_ring->process, (uint32_t)getpid());
+	trace_close_gaps();
 }
 
 /* A cell for one event, and its position; NULL: there is no room. */

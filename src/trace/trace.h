@@ -57,8 +57,14 @@ int trace_share(void);
 /* Frees it. One thread. */
 void trace_end(void);
 
-/* In a new server, before its threads: its events, and none that another left half done. */
+/* In a new server, before its threads: events are its own from now on, and there is no gap. */
 void trace_begin_server(void);
+
+/*
+ * A server that dies may leave an event half done, and those behind it could not be taken:
+ * it becomes none. Only while no process adds events.
+ */
+void trace_close_gaps(void);
 
 /* Adds an event; without a ring that is nothing. */
 void trace_add(const struct trace_event *event);

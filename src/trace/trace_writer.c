@@ -95,6 +95,7 @@ static void write_until_end(struct trace_writer *w)
 	flush_text(w);
 	while (!mount_has_ended(pause))
 		pause = write_events(w) ? BUSY_MS : IDLE_MS;
+	trace_close_gaps(); /* no server comes that would do it */
 	write_events(w);
 	trace_lines_end(w->lines, all_dropped(w));
 	flush_text(w);
@@ -129,10 +130,23 @@ static int trace_refuse(const char *path, int errnum, const char *why, struct er
 	return error_set(e, ERROR_SYSTEM, errnum, "-o trace=%s: %s", path, why);
 }
 
+/* Only its user may read a file that was there; a new one is made so. */
+static int make_private(int file, const struct stat *st, const char *path, struct error *e)
+{
+	if (st->st_uid != geteuid())
+		return trace_refuse(path, EPERM, "the file is there, and is another user's; name "
+				    "another, or remove it", e);
+	if ((st->st_mode & 077) && fchmod(file, 0600) < 0)
+		return trace_refuse(path, errno, strerror(errno), e);
+	return 0;
+}
+
 /* A file that is there is only taken if it is this mount point's own. */
-static int take_file(int file, const char *path, const char *comment, struct error *e)
+static int take_file(int file, bool is_new, const char *path, const char *comment,
+		     struct error *e)
 {
 	struct stat st;
+	int err;
 
 	if (fstat(file, &st) < 0 || !S_ISREG(st.st_mode) || st.st_nlink > 1)
 		return trace_refuse(path, EINVAL, "is no file of one name; name another", e);
@@ -142,26 +156,31 @@ static int take_file(int file, const char *path, const char *comment, struct err
 	if (st.st_size > 0 && !trace_members_are_of(file, comment))
 		return trace_refuse(path, EEXIST, "the file is there, and is no earlier trace of "
 				    "this mount point; name another, or remove it", e);
-	if (ftruncate(file, 0) < 0)
-		return trace_refuse(path, errno, strerror(errno), e);
-	return 0;
+	err = is_new ? 0 : make_private(file, &st, path, e);
+	if (!err && ftruncate(file, 0) < 0)
+		err = trace_refuse(path, errno, strerror(errno), e);
+	return err;
 }
 
 static int open_trace(const char *path, const char *comment, struct error *e)
 {
 	struct place *place;
 	int err = place_open(path, false, &place, e), file;
+	bool is_new;
 
 	if (err)
 		return err;
-	file = place_open_private(place, "");
+	file = place_create(place, "", 0600);
+	is_new = file >= 0;
+	if (file == -EEXIST)
+		file = place_open_private(place, "");
 	place_close(place);
 	if (file == -ELOOP)
 		return trace_refuse(path, ELOOP, "a symbolic link is not followed; name the file "
 				    "itself", e);
 	if (file < 0)
 		return trace_refuse(path, -file, strerror(-file), e);
-	err = take_file(file, path, comment, e);
+	err = take_file(file, is_new, path, comment, e);
 	if (!err)
 		return file;
 	close(file);

@@ -16,8 +16,8 @@
  * Makes the file, private to its user, and starts its writer; the ring is there (trace_share).
  * The senders' end, which the mount's processes keep open: the writer ends with the last of
  * them. Or a negative errno and a sentence: for a file that is there, if it is neither empty
- * nor an earlier trace of the same mount point; for a symbolic link; for a file that another
- * mount writes. `names` must live in the process.
+ * nor an earlier trace of the same mount point; for a symbolic link; for another user's file;
+ * for a file that another mount writes. `names` must live in the process.
  *
  * Threads: only while the process has one.
  */

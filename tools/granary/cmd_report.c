@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_report.c: granary report TRACE -o PAGE.html */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sandbox_child.h"
@@ -31,17 +33,58 @@ struct report {
 	struct request *request;
 	struct source *trace;
 	struct report_output page, chrome;
+	sigset_t signals; /* that the caller had blocked */
 };
 
 /* ---- In the parent ---- */
 
-static int open_output(struct report_output *output, struct error *e)
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* The rename would replace a device or a link: only a regular file may be there. */
+static int check_existing(const struct report *report, const struct report_output *output,
+			  struct error *e)
+{
+	struct stat there, trace;
+
+	if (place_stat(output->place, "", &there) < 0)
+		return 0; /* creating the file reports the error */
+	if (!S_ISREG(there.st_mode))
+		return error_set(e, ERROR_SYSTEM, EEXIST, "%s: is no regular file, and is not "
+				 "replaced; name another file", output->path);
+	if (stat(report->request->arguments[0], &trace) == 0 && is_same(&there, &trace))
+		return error_set(e, ERROR_USAGE, EEXIST, "%s: is the trace itself; name another "
+				 "file", output->path);
+	return 0;
+}
+
+/* The same name in the same directory: the other's temporary file is found beside it. */
+static int check_other(const struct report_output *output, const struct report_output *other,
+		       struct error *e)
+{
+	struct stat mine, others;
+
+	if (other->fd < 0 || fstat(other->fd, &others) < 0 ||
+	    place_stat(output->place, other->temporary, &mine) < 0 || !is_same(&mine, &others))
+		return 0;
+	return error_set(e, ERROR_USAGE, EEXIST, "%s: the page and the events cannot be one file; "
+			 "name another file", output->path);
+}
+
+static int open_output(const struct report *report, struct report_output *output,
+		       const struct report_output *other, struct error *e)
 {
 	int err;
 
 	if (!output->path)
 		return 0;
 	err = place_open(output->path, false, &output->place, e);
+	if (!err)
+		err = check_existing(report, output, e);
+	if (!err)
+		err = check_other(output, other, e);
 	if (err)
 		return err;
 	output->fd = place_create_temporary(output->place, output->temporary);
@@ -51,18 +94,23 @@ static int open_output(struct report_output *output, struct error *e)
 			 "is there and can be written", output->path, strerror(-output->fd));
 }
 
+static int publish_output(const struct report_output *output)
+{
+	mode_t mask = umask(0);
+	int err;
+
+	umask(mask);
+	err = place_set_mode(output->place, output->fd, 0666 & ~mask);
+	if (!err && fsync(output->fd) < 0)
+		err = -errno;
+	return err ? err : place_rename(output->place, output->temporary, "");
+}
+
 /* Gives it its name, or takes it away. */
 static int close_output(struct report_output *output, int status)
 {
-	mode_t mask = umask(0);
-	int err = 0;
+	int err = output->fd >= 0 && !status ? publish_output(output) : 0;
 
-	umask(mask);
-	if (output->fd >= 0 && !status) {
-		err = place_set_mode(output->place, output->fd, 0666 & ~mask);
-		if (!err)
-			err = place_rename(output->place, output->temporary, "");
-	}
 	if (output->fd >= 0 && (status || err))
 		place_unlink(output->place, output->temporary);
 	if (output->fd >= 0)
@@ -71,6 +119,19 @@ static int close_output(struct report_output *output, int status)
 	if (err)
 		log_error("%s: %s", output->path, strerror(-err));
 	return err && !status ? ERROR_SYSTEM : status;
+}
+
+/* A signal waits until no temporary file is left; sandbox_child_run passes it on meanwhile. */
+static void hold_signals(sigset_t *before)
+{
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
+	sigset_t held;
+
+	sigemptyset(&held);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		sigaddset(&held, ends[i]);
+	pthread_sigmask(SIG_BLOCK, &held, before);
+	signal(SIGXFSZ, SIG_IGN); /* a size limit is an error like a full disk */
 }
 
 /* ---- In the child ---- */
@@ -90,7 +151,8 @@ static int write_to(const struct report_output *output, const struct report *rep
 		err = err ? err : -EIO;
 	if (err)
 		log_error("%s: %s", output->path ? output->path : "standard output",
-			  strerror(-err));
+			  err == -EFBIG ? "the events take more than 4 GiB; trace a shorter run, or "
+					  "leave out --chrome" : strerror(-err));
 	return err;
 }
 
@@ -133,6 +195,13 @@ static void report_print_json(const struct figures *f)
 	putchar('\n');
 }
 
+static void release_signals(void *context)
+{
+	const struct report *report = context;
+
+	pthread_sigmask(SIG_SETMASK, &report->signals, NULL);
+}
+
 static int work(void *context)
 {
 	struct report *report = context;
@@ -160,12 +229,13 @@ static int run_report(struct report *report)
 
 	if (source_open(report->request->arguments[0], &report->trace, &e) < 0)
 		return report_error(&e);
-	if (open_output(&report->page, &e) < 0 || open_output(&report->chrome, &e) < 0)
+	if (open_output(report, &report->page, &report->chrome, &e) < 0 ||
+	    open_output(report, &report->chrome, &report->page, &e) < 0)
 		status = report_error(&e);
 	else
 		status = sandbox_child_run(&(struct sandbox_child){
-			.request = report->request, .sources = &set, .work = work,
-			.context = report });
+			.request = report->request, .sources = &set,
+			.begin = release_signals, .work = work, .context = report });
 	source_close(report->trace);
 	return status;
 }
@@ -181,9 +251,12 @@ static int run(struct request *request)
 
 	if (request->argument_count != 1)
 		return report_usage(request->command, "one trace is wanted");
+	hold_signals(&report.signals);
 	status = run_report(&report);
 	status = close_output(&report.page, status);
-	return close_output(&report.chrome, status);
+	status = close_output(&report.chrome, status);
+	release_signals(&report);
+	return status;
 }
 
 static const struct option longs[] = {

@@ -4,6 +4,8 @@
 
 #include "config.h"
 
+#include <errno.h>
+
 #include "report/chrome.h"
 #include "report/figures.h"
 #include "report/page.h"
@@ -251,6 +253,52 @@ static void test_chrome_gets_its_events(void **state)
 	free(events);
 }
 
+static void test_chrome_gets_the_end_of_a_path(void **state)
+{
+	enum { PIECES = 3000, SHOWN = 256 };
+	size_t size = 0, n = 0;
+	char path[3 * PIECES + 1], text[sizeof(path) + 1024], wanted[SHOWN + 16], *events = NULL;
+	FILE *out = open_memstream(&events, &size);
+	struct source *trace;
+	struct figures *f;
+	struct error e;
+
+	(void)state;
+	for (size_t i = 0; i < PIECES; i++)
+		n += (size_t)snprintf(path + n, sizeof(path) - n, "/\xc3\xa4");
+	snprintf(text, sizeof(text), NAMED("aa", "%s") READ("5", "1", "aa", "0"), path);
+	f = figures_of(text);
+	assert_int_equal(source_open("t.pfw", &trace, &e), 0);
+	assert_int_equal(chrome_write(trace, f, out), 0);
+	fclose(out);
+	snprintf(wanted, sizeof(wanted), "\"file\":\"%s\"", path + n - SHOWN + 1);
+	assert_non_null(strstr(events, wanted)); /* the byte before is half a character */
+	source_close(trace);
+	figures_free(f);
+	free(events);
+}
+
+/* The stream is a sparse file, in which little room is left. */
+static void test_chrome_ends_at_4_gib(void **state)
+{
+	struct figures *f = figures_of(READ("1", "1", "a", "0") READ("2", "1", "a", "0"));
+	FILE *out = fopen("events", "we");
+	struct source *trace;
+	struct error e;
+
+	(void)state;
+	assert_non_null(out);
+	assert_int_equal(source_open("t.pfw", &trace, &e), 0);
+	assert_int_equal(fseeko(out, ((off_t)4 << 30) - 1000, SEEK_SET), 0);
+	assert_int_equal(chrome_write(trace, f, out), 0);
+	assert_int_equal(fseeko(out, ((off_t)4 << 30) - 100, SEEK_SET), 0);
+	assert_int_equal(chrome_write(trace, f, out), -EFBIG);
+	assert_true(ftello(out) < ((off_t)4 << 30) + 1000);
+	assert_int_equal(fclose(out), 0);
+	source_close(trace);
+	figures_free(f);
+}
+
 static const struct CMUnitTest report[] = {
 	cmocka_unit_test(test_numbers_add_up),
 	cmocka_unit_test(test_the_older_dialect_is_read),
@@ -261,6 +309,8 @@ static const struct CMUnitTest report[] = {
 	cmocka_unit_test(test_long_lines_are_left_out),
 	cmocka_unit_test(test_members_of_gzip_are_read_up_to_their_damage),
 	cmocka_unit_test(test_chrome_gets_its_events),
+	cmocka_unit_test(test_chrome_gets_the_end_of_a_path),
+	cmocka_unit_test(test_chrome_ends_at_4_gib),
 };
 
 UNIT_MAIN(report)
