@@ -91,7 +91,10 @@ int pack_scan_add(struct pack_scan *scan, size_t directory, const char *name, si
 int pack_scan_add_xattr(struct pack_scan *scan, const char *name, const void *value,
 			size_t size);
 
-/* The first of several names of a file stays a file; the others become hard links. */
+/*
+ * The first of several names of a file stays a file; the others become hard links. 0,
+ * -ENOMEM; -EBADMSG: an input has names of one file with different sizes.
+ */
 int pack_scan_find_links(struct pack_scan *scan);
 
 /*

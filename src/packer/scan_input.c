@@ -36,9 +36,12 @@ static const char *path_in(struct pack_scan *scan, const struct pack_scan_entry 
 static bool attributes_are_sound(const struct pack_scan *scan,
 				 const struct pack_scan_entry *entry)
 {
-	return entry->mode <= 07777 && entry->mtime_ns < 1000000000U &&
-	       (entry->kind == PACK_FILE ? entry->size <= most_bytes - scan->bytes :
-		entry->kind == PACK_DIRECTORY || entry->kind == PACK_SYMLINK);
+	if (entry->mode > 07777 || entry->mtime_ns >= 1000000000U)
+		return false;
+	if (entry->kind == PACK_FILE)
+		return entry->size <= most_bytes - scan->bytes;
+	return (entry->kind == PACK_DIRECTORY || entry->kind == PACK_SYMLINK) &&
+	       !entry->size && !entry->linked;
 }
 
 static int scan_make_room(struct pack_scan *scan)

@@ -12,8 +12,8 @@ static struct pack_scan scan;
 
 static int add_kind(size_t directory, const char *name, uint16_t kind)
 {
-	const struct pack_scan_entry entry = { .kind = kind, .size = 5, .mode = 0644,
-					       .target = "there" };
+	const struct pack_scan_entry entry = { .kind = kind, .mode = 0644, .target = "there",
+					       .size = kind == PACK_FILE ? 5 : 0 };
 
 	return pack_scan_add(&scan, directory, name, strlen(name), &entry);
 }
@@ -86,6 +86,10 @@ static void test_attributes_are_checked(void **state)
 		{ .kind = PACK_FILE, .mode = 0100644 },
 		{ .kind = PACK_FILE, .mtime_ns = 1000000000 },
 		{ .kind = PACK_FILE, .size = UINT64_MAX },
+		{ .kind = PACK_DIRECTORY, .size = 1 },
+		{ .kind = PACK_DIRECTORY, .linked = true },
+		{ .kind = PACK_SYMLINK, .size = 1, .target = "there" },
+		{ .kind = PACK_SYMLINK, .linked = true, .target = "there" },
 	};
 	const struct pack_scan_entry large = { .kind = PACK_FILE, .size = UINT64_C(1) << 60 };
 
@@ -125,6 +129,19 @@ static void test_links_are_found(void **state)
 	assert_string_equal(scan.entries[4].target, "b");
 }
 
+static void test_links_have_one_size(void **state)
+{
+	const struct pack_input input = { 0 };
+	struct pack_scan_entry linked = { .kind = PACK_FILE, .inode = 9, .linked = true };
+
+	(void)state;
+	scan.input = &input;
+	assert_int_equal(pack_scan_add(&scan, ROOT, "b", 1, &linked), 0);
+	linked.size = 1;
+	assert_int_equal(pack_scan_add(&scan, ROOT, "c", 1, &linked), 0);
+	assert_int_equal(pack_scan_find_links(&scan), -EBADMSG);
+}
+
 static int list_nothing(void *context, struct pack_scan *out, struct error *e)
 {
 	(void)context;
@@ -152,6 +169,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_attributes_are_checked, begin, end),
 	cmocka_unit_test_setup_teardown(test_attributes_are_sorted, begin, end),
 	cmocka_unit_test_setup_teardown(test_links_are_found, begin, end),
+	cmocka_unit_test_setup_teardown(test_links_have_one_size, begin, end),
 	cmocka_unit_test(test_a_root_is_needed),
 };
 
