@@ -87,7 +87,12 @@ int pack_scan_list(const struct pack_input *input, struct pack_scan *out, struct
 int pack_scan_add(struct pack_scan *scan, size_t directory, const char *name, size_t length,
 		  const struct pack_scan_entry *attributes);
 
-/* Adds an attribute to the last entry: user.* only, each once. */
+enum { PACK_SCAN_XATTRS = 4096 }; /* of an entry, as in an index */
+
+/*
+ * Adds an attribute to the last entry: user.* only, in the order of names, each once. 0,
+ * -ENOMEM; -EBADMSG: none that an entry may have.
+ */
 int pack_scan_add_xattr(struct pack_scan *scan, const char *name, const void *value,
 			size_t size);
 

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -117,30 +118,33 @@ static struct pack_xattr *scan_xattr_room(struct pack_scan *scan,
 	return all;
 }
 
-/* In the order of names, as pack_scan_xattrs has them. */
+static bool scan_xattr_is_sound(const struct pack_scan_entry *entry, const char *name,
+				size_t size)
+{
+	uint32_t count = entry->xattr_count;
+
+	return entry->kind != PACK_SYMLINK && strncmp(name, "user.", 5) == 0 &&
+	       strlen(name) <= XATTR_NAME_MAX && size <= XATTR_SIZE_MAX &&
+	       count < PACK_SCAN_XATTRS &&
+	       (!count || strcmp(entry->xattrs[count - 1].name, name) < 0);
+}
+
 int pack_scan_add_xattr(struct pack_scan *scan, const char *name, const void *value,
 			size_t size)
 {
 	struct pack_scan_entry *entry = scan->count ? &scan->entries[scan->count - 1] : NULL;
 	struct pack_xattr one = { .size = size };
 	struct pack_xattr *all;
-	uint32_t at = 0;
 
-	if (!entry || entry->kind == PACK_SYMLINK || strncmp(name, "user.", 5) != 0)
-		return -EBADMSG;
-	while (at < entry->xattr_count && strcmp(entry->xattrs[at].name, name) < 0)
-		at++;
-	if (at < entry->xattr_count && strcmp(entry->xattrs[at].name, name) == 0)
+	if (!entry || !scan_xattr_is_sound(entry, name, size))
 		return -EBADMSG;
 	all = scan_xattr_room(scan, entry);
 	one.name = arena_copy(&scan->arena, name, strlen(name));
 	one.value = arena_copy(&scan->arena, value, size);
 	if (!all || !one.name || !one.value)
 		return -ENOMEM;
-	memmove(all + at + 1, all + at, (entry->xattr_count - at) * sizeof(*all));
-	all[at] = one;
+	all[entry->xattr_count++] = one;
 	entry->xattrs = all;
-	entry->xattr_count++;
 	return 0;
 }
 

@@ -72,6 +72,7 @@ struct tree_server {
 	VEC(struct tree_level) levels;
 	uint64_t listed;
 	char *list, *value; /* of attributes */
+	const char **names; /* in the list, those that are sent */
 	_Atomic unsigned served; /* lines that have a thread */
 	unsigned count;
 	struct tree_line lines[];

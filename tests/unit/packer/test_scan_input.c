@@ -100,19 +100,36 @@ static void test_attributes_are_checked(void **state)
 	assert_int_equal(pack_scan_add(&scan, ROOT, "c", 1, &large), -EBADMSG);
 }
 
-static void test_attributes_are_sorted(void **state)
+static void test_attributes_ascend(void **state)
 {
-	static const char *const names[] = { "user.m", "user.a", "user.z", "user.b", "user.c" };
+	static const char *const names[] = { "user.a", "user.b", "user.c", "user.m" };
+	static const char *const wrong[] = { "user.m", "user.d", "security.x", "zuser.z" };
 	const struct pack_scan_entry *file = &scan.entries[2];
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(names); i++)
 		assert_int_equal(pack_scan_add_xattr(&scan, names[i], "v", 1), 0);
-	assert_int_equal(pack_scan_add_xattr(&scan, "user.b", "w", 1), -EBADMSG);
-	assert_int_equal(pack_scan_add_xattr(&scan, "security.x", "w", 1), -EBADMSG);
-	assert_int_equal(file->xattr_count, 5);
-	for (uint32_t i = 1; i < file->xattr_count; i++)
-		assert_true(strcmp(file->xattrs[i - 1].name, file->xattrs[i].name) < 0);
+	for (size_t i = 0; i < COUNT(wrong); i++)
+		assert_int_equal(pack_scan_add_xattr(&scan, wrong[i], "w", 1), -EBADMSG);
+	assert_int_equal(file->xattr_count, COUNT(names));
+	for (uint32_t i = 0; i < file->xattr_count; i++)
+		assert_string_equal(file->xattrs[i].name, names[i]);
+}
+
+static void test_attributes_have_an_end(void **state)
+{
+	static const char value[65537];
+	char name[300];
+
+	(void)state;
+	snprintf(name, sizeof(name), "user.%0256d", 0);
+	assert_int_equal(pack_scan_add_xattr(&scan, name, "v", 1), -EBADMSG);
+	assert_int_equal(pack_scan_add_xattr(&scan, "user.a", value, sizeof(value)), -EBADMSG);
+	for (int i = 0; i < PACK_SCAN_XATTRS; i++) {
+		snprintf(name, sizeof(name), "user.%04d", i);
+		assert_int_equal(pack_scan_add_xattr(&scan, name, "v", 1), 0);
+	}
+	assert_int_equal(pack_scan_add_xattr(&scan, "user.9999", "v", 1), -EBADMSG);
 }
 
 /* The second name of an inode is a link to the first. */
@@ -167,7 +184,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_order_is_checked, begin, end),
 	cmocka_unit_test_setup_teardown(test_directories_are_checked, begin, end),
 	cmocka_unit_test_setup_teardown(test_attributes_are_checked, begin, end),
-	cmocka_unit_test_setup_teardown(test_attributes_are_sorted, begin, end),
+	cmocka_unit_test_setup_teardown(test_attributes_ascend, begin, end),
+	cmocka_unit_test_setup_teardown(test_attributes_have_an_end, begin, end),
 	cmocka_unit_test_setup_teardown(test_links_are_found, begin, end),
 	cmocka_unit_test_setup_teardown(test_links_have_one_size, begin, end),
 	cmocka_unit_test(test_a_root_is_needed),
