@@ -75,8 +75,10 @@ static int read_piece(struct tree_server *s, uint32_t node, void *bytes, uint32_
 	line = tree_ask(s, &q, &answer);
 	if (!line)
 		return -EPIPE;
-	err = answer.err > 0 || (!answer.err && answer.length != length) ? -EBADMSG :
-									     answer.err;
+	if (answer.err)
+		err = answer.err == -EIO ? -EIO : -EBADMSG;
+	else
+		err = answer.length == length ? 0 : -EBADMSG;
 	if (!err)
 		memcpy(bytes, line->memory, length);
 	release_line(s, line, true);
@@ -153,15 +155,17 @@ static int child_ended(struct error *e)
 	return error_set(e, ERROR_SYSTEM, EPIPE, "the process that reads the dataset has ended");
 }
 
-/* The error that the child sent, or one of this process. */
-static int list_failed(int err, const char *bytes, size_t size, struct error *e)
+/* The sentence that the child sent, or one of this process. */
+static int list_failed(const char *bytes, size_t size, struct error *e)
 {
-	if (size == sizeof(*e)) {
-		memcpy(e, bytes, sizeof(*e));
-		e->text[sizeof(e->text) - 1] = '\0';
-	}
-	if (size == sizeof(*e) && *e->text)
-		return err < 0 ? err : -EBADMSG;
+	struct error sent = { 0 };
+
+	if (size == sizeof(sent))
+		memcpy(&sent, bytes, sizeof(sent));
+	sent.text[sizeof(sent.text) - 1] = '\0';
+	if (*sent.text && (sent.status == ERROR_DATASET || sent.status == ERROR_SYSTEM ||
+			   sent.status == ERROR_DAMAGED))
+		return error_set(e, sent.status, EBADMSG, "%s", sent.text);
 	return error_set(e, ERROR_DATASET, EBADMSG, "the tree of the dataset cannot be listed");
 }
 
@@ -185,12 +189,12 @@ static int tree_input_list(void *context, struct pack_scan *scan, struct error *
 		memcpy(bytes, line->memory, answer.length);
 		release_line(s, line, true);
 		if (answer.err)
-			return list_failed(answer.err, bytes, answer.length, e);
+			return list_failed(bytes, answer.length, e);
 		err = take_records(s, bytes, answer.length, scan);
 	} while (!err && answer.length);
 	if (err == -ENOMEM)
 		return error_no_memory(e, NULL);
-	return err ? list_failed(err, NULL, 0, e) : 0;
+	return err ? list_failed(NULL, 0, e) : 0;
 }
 
 static bool tree_input_uses(void *context, dev_t device, ino_t inode)
