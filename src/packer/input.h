@@ -30,6 +30,7 @@ struct pack_input {
 	/* Is this file read? Then no packed file replaces it. */
 	bool (*uses)(void *context, dev_t device, ino_t inode);
 	void *context;
+	uint64_t copies_most; /* of its paths, targets and attributes, bytes */
 	uint64_t identity; /* of what it reads; decides whether a set can be continued */
 };
 

@@ -26,6 +26,18 @@ static bool scan_is_name(const char *name, size_t length)
 	       !(length == 1 && *name == '.') && !(length == 2 && memcmp(name, "..", 2) == 0);
 }
 
+/*
+ * Counts bytes before they are copied: the names of a deep tree are in the paths of all
+ * that is in it, and one attribute may belong to many files. 0 or -E2BIG.
+ */
+static int scan_count_copy(struct pack_scan *scan, size_t size)
+{
+	if (size > scan->input->copies_most - scan->copies)
+		return -E2BIG;
+	scan->copies += size;
+	return 0;
+}
+
 /* The path of a name in an entry that is a directory; NULL: out of memory. */
 static const char *path_in(struct pack_scan *scan, const struct pack_scan_entry *directory,
 			   const char *name, size_t length)
@@ -60,10 +72,12 @@ static int scan_make_room(struct pack_scan *scan)
 	return 0;
 }
 
-/* Fills the path: 0, or -EBADMSG where the entry can be in no tree. */
+/* Fills the path: 0, or -EBADMSG where the entry can be in no tree, -ENOMEM, -E2BIG. */
 static int place_entry(struct pack_scan *scan, size_t directory, const char *name,
 		       size_t length, struct pack_scan_entry *entry)
 {
+	int err;
+
 	if (!scan->count) {
 		entry->path = "";
 		return entry->kind == PACK_DIRECTORY && !length ? 0 : -EBADMSG;
@@ -71,6 +85,9 @@ static int place_entry(struct pack_scan *scan, size_t directory, const char *nam
 	if (directory >= scan->count || scan->entries[directory].kind != PACK_DIRECTORY ||
 	    !scan_is_name(name, length))
 		return -EBADMSG;
+	err = scan_count_copy(scan, strlen(scan->entries[directory].path) + length + 2);
+	if (err)
+		return err;
 	entry->path = path_in(scan, &scan->entries[directory], name, length);
 	if (!entry->path)
 		return -ENOMEM;
@@ -87,6 +104,8 @@ int pack_scan_add(struct pack_scan *scan, size_t directory, const char *name, si
 	if (!attributes_are_sound(scan, &entry) || scan->count >= UINT32_MAX - 1)
 		return -EBADMSG;
 	err = place_entry(scan, directory, name, length, &entry);
+	if (!err && entry.kind == PACK_SYMLINK)
+		err = scan_count_copy(scan, strlen(entry.target) + 1);
 	if (!err && entry.kind == PACK_SYMLINK) {
 		entry.target = arena_copy(&scan->arena, entry.target, strlen(entry.target));
 		err = entry.target ? 0 : -ENOMEM;
@@ -135,9 +154,14 @@ int pack_scan_add_xattr(struct pack_scan *scan, const char *name, const void *va
 	struct pack_scan_entry *entry = scan->count ? &scan->entries[scan->count - 1] : NULL;
 	struct pack_xattr one = { .size = size };
 	struct pack_xattr *all;
+	int err;
 
 	if (!entry || !scan_xattr_is_sound(entry, name, size))
 		return -EBADMSG;
+	/* the arena keeps the arrays that were too small */
+	err = scan_count_copy(scan, strlen(name) + size + 4 * sizeof(*all));
+	if (err)
+		return err;
 	all = scan_xattr_room(scan, entry);
 	one.name = arena_copy(&scan->arena, name, strlen(name));
 	one.value = arena_copy(&scan->arena, value, size);

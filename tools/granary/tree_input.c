@@ -5,6 +5,8 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/size.h"
+#include "format/limits.h"
 #include "packer/scan.h"
 #include "source/parts.h"
 #include "tree_lines.h"
@@ -169,6 +171,15 @@ static int list_failed(const char *bytes, size_t size, struct error *e)
 	return error_set(e, ERROR_DATASET, EBADMSG, "the tree of the dataset cannot be listed");
 }
 
+static int list_is_too_large(const struct tree_server *s, struct error *e)
+{
+	char most[SIZE_TEXT_BYTES];
+
+	return error_set(e, ERROR_DATASET, E2BIG, "the paths and attributes of the dataset take "
+			 "more than %s; convert parts of it, with -o subdir=",
+			 size_text(s->input.copies_most, most));
+}
+
 static int tree_input_list(void *context, struct pack_scan *scan, struct error *e)
 {
 	CLEANUP(cleanup_free) char *bytes = malloc(LINE_BYTES);
@@ -194,6 +205,8 @@ static int tree_input_list(void *context, struct pack_scan *scan, struct error *
 	} while (!err && answer.length);
 	if (err == -ENOMEM)
 		return error_no_memory(e, NULL);
+	if (err == -E2BIG)
+		return list_is_too_large(s, e);
 	return err ? list_failed(NULL, 0, e) : 0;
 }
 
@@ -232,9 +245,24 @@ static int identify(const struct dataset *dataset, uint64_t *out, struct error *
 	return err;
 }
 
+/* As of packed files (format/limits.h): a tree has more bytes than its index, but not many. */
+static int bound_copies(const struct dataset *dataset, uint64_t *out, struct error *e)
+{
+	struct dataset_info info;
+	int err = dataset_info(dataset, &info);
+
+	if (err)
+		return error_set(e, ERROR_DATASET, -err, "the index of the dataset is damaged");
+	*out = LIMIT_PATHS_FREE + 16 * info.index_bytes;
+	return 0;
+}
+
 int tree_input_init(struct tree_server *s, struct error *e)
 {
+	int err;
+
 	s->input = (struct pack_input){ .list = tree_input_list, .read = tree_input_read,
 					.uses = tree_input_uses, .context = s };
-	return identify(s->dataset, &s->input.identity, e);
+	err = bound_copies(s->dataset, &s->input.copies_most, e);
+	return err ? err : identify(s->dataset, &s->input.identity, e);
 }

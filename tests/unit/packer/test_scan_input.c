@@ -9,6 +9,7 @@
 enum { ROOT = 0, A = 1 }; /* numbers of entries */
 
 static struct pack_scan scan;
+static struct pack_input source;
 
 static int add_kind(size_t directory, const char *name, uint16_t kind)
 {
@@ -22,7 +23,8 @@ static int add_kind(size_t directory, const char *name, uint16_t kind)
 static int begin(void **state)
 {
 	(void)state;
-	scan = (struct pack_scan){ .root = -1 };
+	source = (struct pack_input){ .copies_most = 1 << 20 };
+	scan = (struct pack_scan){ .root = -1, .input = &source };
 	assert_int_equal(add_kind(ROOT, "", PACK_DIRECTORY), 0);
 	assert_int_equal(add_kind(ROOT, "a", PACK_DIRECTORY), 0);
 	assert_int_equal(add_kind(A, "file", PACK_FILE), 0);
@@ -148,15 +150,44 @@ static void test_links_are_found(void **state)
 
 static void test_links_have_one_size(void **state)
 {
-	const struct pack_input input = { 0 };
 	struct pack_scan_entry linked = { .kind = PACK_FILE, .inode = 9, .linked = true };
 
 	(void)state;
-	scan.input = &input;
 	assert_int_equal(pack_scan_add(&scan, ROOT, "b", 1, &linked), 0);
 	linked.size = 1;
 	assert_int_equal(pack_scan_add(&scan, ROOT, "c", 1, &linked), 0);
 	assert_int_equal(pack_scan_find_links(&scan), -EBADMSG);
+}
+
+/* Each level's path has all names above it. */
+static void test_depth_is_bounded(void **state)
+{
+	size_t depth = 1;
+	int err;
+
+	(void)state;
+	source.copies_most = 4096;
+	do {
+		err = add_kind(depth == 1 ? A : scan.count - 1, "name", PACK_DIRECTORY);
+		depth++;
+	} while (!err && depth < 1000);
+	assert_int_equal(err, -E2BIG);
+	assert_in_range(depth, 30, 50);
+	assert_true(scan.copies <= 4096);
+}
+
+static void test_copies_are_bounded(void **state)
+{
+	static const char value[600];
+	struct pack_scan_entry link = { .kind = PACK_SYMLINK, .target = "there" };
+
+	(void)state;
+	source.copies_most = scan.copies + 1000;
+	assert_int_equal(pack_scan_add_xattr(&scan, "user.a", value, sizeof(value)), 0);
+	assert_int_equal(pack_scan_add_xattr(&scan, "user.b", value, sizeof(value)), -E2BIG);
+	assert_int_equal(pack_scan_add(&scan, ROOT, "b", 1, &link), 0);
+	source.copies_most = scan.copies + 6;
+	assert_int_equal(pack_scan_add(&scan, ROOT, "c", 1, &link), -E2BIG);
 }
 
 static int list_nothing(void *context, struct pack_scan *out, struct error *e)
@@ -188,6 +219,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_attributes_have_an_end, begin, end),
 	cmocka_unit_test_setup_teardown(test_links_are_found, begin, end),
 	cmocka_unit_test_setup_teardown(test_links_have_one_size, begin, end),
+	cmocka_unit_test_setup_teardown(test_depth_is_bounded, begin, end),
+	cmocka_unit_test_setup_teardown(test_copies_are_bounded, begin, end),
 	cmocka_unit_test(test_a_root_is_needed),
 };
 
