@@ -172,6 +172,24 @@ signals() {
 	left x7.tar.xz
 }
 
+written_meanwhile() {
+	local pid
+	mkdir wide && truncate -s 300M wide/zeros
+	tar cf wide.tar wide
+	"$granary" convert -q --no-index -o index=off wide.tar x8.tar.xz 2>said &
+	pid=$!
+	started+=("$pid")
+	check "written meanwhile: it packs" wait_until 30 test -s .x8.tar.xz.part
+	kill -STOP "$pid"
+	printf X | dd of=wide.tar bs=1 seek=200000000 conv=notrunc status=none
+	kill -CONT "$pid"
+	wait "$pid"
+	is $? 2 "written meanwhile: it is refused"
+	check "written meanwhile: why" grep -q "wide.tar' was written, .* while it was converted; convert" \
+		said || diag "$(cat said)"
+	left x8.tar.xz
+}
+
 with_index() {
 	check "with an index" "$granary" convert -q -o index=off --multiple-of 2 s.zip 'm-%d.tar'
 	at_least "$(find . -name 'm-*.gidx' | wc -l)" 1 "it is there"
@@ -185,5 +203,6 @@ options
 refusals
 damage
 signals
+written_meanwhile
 with_index
 finish

@@ -228,6 +228,13 @@ static bool tree_input_uses(void *context, dev_t device, ino_t inode)
 	return false;
 }
 
+static int tree_input_check(void *context, struct error *e)
+{
+	const struct tree_server *s = context;
+
+	return source_set_check_unchanged(dataset_sources(s->dataset), "convert", e);
+}
+
 /* Sizes, times and sampled bytes of the packed files. */
 static int identify(const struct dataset *dataset, uint64_t *out, struct error *e)
 {
@@ -262,7 +269,8 @@ int tree_input_init(struct tree_server *s, struct error *e)
 	int err;
 
 	s->input = (struct pack_input){ .list = tree_input_list, .read = tree_input_read,
-					.uses = tree_input_uses, .context = s };
+					.uses = tree_input_uses, .check = tree_input_check,
+					.context = s };
 	err = bound_copies(s->dataset, &s->input.copies_most, e);
 	return err ? err : identify(s->dataset, &s->input.identity, e);
 }
