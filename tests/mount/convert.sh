@@ -172,6 +172,24 @@ signals() {
 	left x7.tar.xz
 }
 
+# Two parts of a tree that differ in their bytes only.
+resumed() {
+	local part
+	for part in a b; do
+		mkdir -p "parts/$part"
+		yes "$part" | head -c 5000 | tee "parts/$part/1" >"parts/$part/2"
+	done
+	find parts -exec touch -d @1000000000 {} +
+	"$granary" pack -q --no-index parts parts.tar || bail "parts.tar was not packed"
+	mkdir .r-1.tar.part
+	refuse "a set that stays incomplete" convert --shards 2 -o subdir=a parts.tar 'r-%d.tar'
+	rmdir .r-1.tar.part
+	says 2 "other options" "--resume with another subdir" \
+		convert --resume --shards 2 -o subdir=b parts.tar 'r-%d.tar'
+	check "--resume with the same" convert --resume --shards 2 -o subdir=a parts.tar 'r-%d.tar'
+	is "$(cat r-0.tar r-1.tar | tar xiO | sort -u)" a "it has the bytes of that part"
+}
+
 written_meanwhile() {
 	local pid
 	mkdir wide && truncate -s 300M wide/zeros
@@ -203,6 +221,7 @@ options
 refusals
 damage
 signals
+resumed
 written_meanwhile
 with_index
 finish

@@ -8,6 +8,7 @@
 #include "base/size.h"
 #include "format/limits.h"
 #include "packer/scan.h"
+#include "place/map_files.h"
 #include "source/parts.h"
 #include "tree_lines.h"
 #include "tree_server.h"
@@ -242,13 +243,33 @@ static int identify(const struct dataset *dataset, uint64_t *out, struct error *
 	struct identity *all = calloc(set->count, sizeof(*all));
 	int err = all ? source_set_identify(set, all, e) : error_no_memory(e, NULL);
 
-	*out = set->count;
+	*out = 0;
 	for (uint32_t i = 0; i < set->count && !err; i++) {
-		*out = hash_number(hash_number(*out, all[i].size),
-				   (uint64_t)all[i].mtime_ns);
-		*out = hash_number(hash_number(*out, all[i].digest), all[i].samples);
+		const uint64_t numbers[] = { all[i].size, (uint64_t)all[i].mtime_ns,
+					     all[i].digest, all[i].samples };
+
+		*out = hash_digest(*out, numbers, sizeof(numbers));
 	}
 	free(all);
+	return err;
+}
+
+/* Adds the options that shape the tree, and the part of it that is shown. */
+static int identify_options(const struct dataset_config *config, uint32_t sources,
+			    uint64_t *out, struct error *e)
+{
+	const char *subdir = config->subdir ? config->subdir : "";
+	char shape[CONFIG_TEXT_BYTES];
+	struct map_files maps;
+	int err = map_files_open(config, &maps, e);
+
+	if (err)
+		return err;
+	dataset_config_shape(config, sources, shape);
+	err = map_files_append_key(&maps, shape, e);
+	map_files_close(&maps);
+	*out = hash_digest(*out, shape, strlen(shape) + 1);
+	*out = hash_digest(*out, subdir, strlen(subdir) + 1);
 	return err;
 }
 
@@ -264,13 +285,18 @@ static int bound_copies(const struct dataset *dataset, uint64_t *out, struct err
 	return 0;
 }
 
-int tree_input_init(struct tree_server *s, struct error *e)
+int tree_input_init(struct tree_server *s, const struct dataset_config *config,
+		    struct error *e)
 {
+	uint32_t sources = dataset_sources(s->dataset)->count;
+	uint64_t *identity = &s->input.identity;
 	int err;
 
 	s->input = (struct pack_input){ .list = tree_input_list, .read = tree_input_read,
 					.uses = tree_input_uses, .check = tree_input_check,
 					.context = s };
 	err = bound_copies(s->dataset, &s->input.copies_most, e);
-	return err ? err : identify(s->dataset, &s->input.identity, e);
+	if (!err)
+		err = identify(s->dataset, identity, e);
+	return err ? err : identify_options(config, sources, identity, e);
 }

@@ -92,6 +92,7 @@ bool tree_receive(int fd, void *bytes, size_t size);
 void tree_close_end(int *fd);
 
 /* Fills in server->input. 0, or a negative errno and *e. */
-int tree_input_init(struct tree_server *server, struct error *e);
+int tree_input_init(struct tree_server *server, const struct dataset_config *config,
+		    struct error *e);
 
 #endif

@@ -305,8 +305,8 @@ static int open_lines(struct tree_server *s)
 	return 0;
 }
 
-int tree_server_open(const struct dataset *dataset, unsigned lines, struct tree_server **out,
-		     struct error *e)
+int tree_server_open(const struct dataset *dataset, const struct dataset_config *config,
+		     unsigned lines, struct tree_server **out, struct error *e)
 {
 	struct tree_server *s;
 	int err;
@@ -322,7 +322,7 @@ int tree_server_open(const struct dataset *dataset, unsigned lines, struct tree_
 	s->count = lines;
 	for (unsigned i = 0; i < lines; i++)
 		s->lines[i].parent = s->lines[i].child = -1;
-	err = tree_input_init(s, e);
+	err = tree_input_init(s, config, e);
 	if (err)
 		return err;
 	err = open_lines(s);
