@@ -190,6 +190,23 @@ resumed() {
 	is "$(cat r-0.tar r-1.tar | tar xiO | sort -u)" a "it has the bytes of that part"
 }
 
+# As many as a tar may have, in another order than that of their names.
+large_attributes() {
+	"$python" -c "
+import io, tarfile
+with tarfile.open('x.tar', 'w', format=tarfile.PAX_FORMAT) as out:
+    for name in 'ab':
+        member = tarfile.TarInfo(name)
+        member.size = 3
+        member.pax_headers = {'SCHILY.xattr.user.%02d' % i: name * 65500
+                              for i in range(15, -1, -1)}
+        out.addfile(member, io.BytesIO(b'abc'))"
+	check "attributes of 1 MiB: converted" convert x.tar x.sqfs
+	check "and back" convert x.sqfs y.tar
+	is "$(grep -ao 'user[.][0-9]*=' y.tar | sort | uniq -c | grep -c '^ *2 ')" 16 \
+		"both files have theirs"
+}
+
 written_meanwhile() {
 	local pid
 	mkdir wide && truncate -s 300M wide/zeros
@@ -221,6 +238,7 @@ options
 refusals
 damage
 signals
+large_attributes
 resumed
 written_meanwhile
 with_index

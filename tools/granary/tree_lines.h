@@ -18,7 +18,8 @@
 #include "packer/input.h"
 
 enum {
-	LINE_BYTES = 1 << 20, /* shared memory of a line */
+	/* shared memory of a line; a name with its attributes has 1 MiB and a little */
+	LINE_BYTES = 2 << 20,
 	RECORD_XATTR = 100,
 };
 

@@ -156,7 +156,17 @@ static int put_name(struct tree_server *s, uint64_t directory, uint32_t node,
 	return err;
 }
 
-static int list_one(struct tree_server *s, char *memory, size_t *at)
+/* Says which name cannot be listed. Returns err. */
+static int put_name_failed(const struct tree_server *s, uint32_t node, int err, struct error *e)
+{
+	char path[TREE_NAME_BYTES];
+
+	return error_set(e, ERROR_DAMAGED, -err, "'%s' cannot be listed: %s",
+			 tree_path(s->tree, node, path, sizeof(path)),
+			 err == -E2BIG ? "its attributes are too large" : strerror(-err));
+}
+
+static int list_one(struct tree_server *s, char *memory, size_t *at, struct error *e)
 {
 	struct tree_level *level = &s->levels.items[s->levels.count - 1];
 	struct tree_name name;
@@ -166,10 +176,11 @@ static int list_one(struct tree_server *s, char *memory, size_t *at)
 		s->levels.count--;
 		return 0;
 	}
-	if (!err)
-		err = put_name(s, level->number, name.node, &name, memory, at);
 	if (err)
 		return err;
+	err = put_name(s, level->number, name.node, &name, memory, at);
+	if (err)
+		return err < 0 ? put_name_failed(s, name.node, err, e) : err;
 	level->next++;
 	s->listed++;
 	if (name.kind != TREE_DIRECTORY)
@@ -203,7 +214,7 @@ static int list_names(struct tree_server *s, char *memory, uint32_t *length)
 	int err = s->listed ? 0 : list_root(s, memory, &at, &e);
 
 	while (!err && s->levels.count)
-		err = list_one(s, memory, &at);
+		err = list_one(s, memory, &at, &e);
 	*length = (uint32_t)at;
 	if (err >= 0)
 		return 0;
