@@ -29,7 +29,10 @@ struct pack_input {
 		    size_t length, uint64_t offset);
 	/* Is this file read? Then no packed file replaces it. */
 	bool (*uses)(void *context, dev_t device, ino_t inode);
+	/* Is what is read as it was? 0, or a negative errno and a sentence. */
+	int (*check)(void *context, struct error *e);
 	void *context;
+	uint64_t copies_most; /* of its paths, targets and attributes, bytes */
 	uint64_t identity; /* of what it reads; decides whether a set can be continued */
 };
 

@@ -364,6 +364,17 @@ static bool same_file(const void *context, uint32_t id, const void *key)
 	return one->inode == other->inode && one->device == other->device;
 }
 
+/* In a directory a file's size may change meanwhile; it is compared when it is read. */
+static int scan_link(const struct pack_scan *scan, struct pack_scan_entry *entry,
+		     const struct pack_scan_entry *first)
+{
+	if (scan->input && entry->size != first->size)
+		return -EBADMSG;
+	entry->kind = PACK_HARDLINK;
+	entry->target = first->path;
+	return 0;
+}
+
 int pack_scan_find_links(struct pack_scan *scan)
 {
 	struct idmap map = { 0 };
@@ -377,12 +388,8 @@ int pack_scan_find_links(struct pack_scan *scan)
 		if (!entry->linked)
 			continue;
 		slot = idmap_find(&map, hash, same_file, scan->entries, entry);
-		if (slot) {
-			entry->kind = PACK_HARDLINK;
-			entry->target = scan->entries[slot->id_plus_1 - 1].path;
-		} else {
-			err = idmap_insert(&map, hash, (uint32_t)i);
-		}
+		err = slot ? scan_link(scan, entry, &scan->entries[slot->id_plus_1 - 1]) :
+			     idmap_insert(&map, hash, (uint32_t)i);
 	}
 	idmap_free(&map);
 	return err;

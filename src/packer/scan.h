@@ -51,6 +51,7 @@ struct pack_scan {
 	struct arena arena;         /* the rest is of an input */
 	size_t room;                /* of `entries` */
 	uint64_t bytes;             /* of all files */
+	uint64_t copies;            /* bytes of paths, targets and attributes */
 };
 
 /* Is `name` in `directory` one of the output files? */
@@ -82,16 +83,24 @@ int pack_scan_list(const struct pack_input *input, struct pack_scan *out, struct
  * `directory` is the number of an entry added before; for the root, the first, no name is
  * given. Names may be of strangers, and come as a walk has them: in each directory in the
  * order of their bytes, its contents before the next name. 0, -ENOMEM; -EBADMSG: another
- * order, or what no tree has.
+ * order, or what no tree has; -E2BIG: more than input->copies_most.
  */
 int pack_scan_add(struct pack_scan *scan, size_t directory, const char *name, size_t length,
 		  const struct pack_scan_entry *attributes);
 
-/* Adds an attribute to the last entry: user.* only, each once. */
+enum { PACK_SCAN_XATTRS = 4096 }; /* of an entry, as in an index */
+
+/*
+ * Adds an attribute to the last entry: user.* only, in the order of names, each once. 0,
+ * -ENOMEM; -EBADMSG: none that an entry may have; -E2BIG: as pack_scan_add.
+ */
 int pack_scan_add_xattr(struct pack_scan *scan, const char *name, const void *value,
 			size_t size);
 
-/* The first of several names of a file stays a file; the others become hard links. */
+/*
+ * The first of several names of a file stays a file; the others become hard links. 0,
+ * -ENOMEM; -EBADMSG: an input has names of one file with different sizes.
+ */
 int pack_scan_find_links(struct pack_scan *scan);
 
 /*

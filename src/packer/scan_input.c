@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,6 +26,18 @@ static bool scan_is_name(const char *name, size_t length)
 	       !(length == 1 && *name == '.') && !(length == 2 && memcmp(name, "..", 2) == 0);
 }
 
+/*
+ * Counts bytes before they are copied: the names of a deep tree are in the paths of all
+ * that is in it, and one attribute may belong to many files. 0 or -E2BIG.
+ */
+static int scan_count_copy(struct pack_scan *scan, size_t size)
+{
+	if (size > scan->input->copies_most - scan->copies)
+		return -E2BIG;
+	scan->copies += size;
+	return 0;
+}
+
 /* The path of a name in an entry that is a directory; NULL: out of memory. */
 static const char *path_in(struct pack_scan *scan, const struct pack_scan_entry *directory,
 			   const char *name, size_t length)
@@ -36,9 +49,12 @@ static const char *path_in(struct pack_scan *scan, const struct pack_scan_entry 
 static bool attributes_are_sound(const struct pack_scan *scan,
 				 const struct pack_scan_entry *entry)
 {
-	return entry->mode <= 07777 && entry->mtime_ns < 1000000000U &&
-	       (entry->kind == PACK_FILE ? entry->size <= most_bytes - scan->bytes :
-		entry->kind == PACK_DIRECTORY || entry->kind == PACK_SYMLINK);
+	if (entry->mode > 07777 || entry->mtime_ns >= 1000000000U)
+		return false;
+	if (entry->kind == PACK_FILE)
+		return entry->size <= most_bytes - scan->bytes;
+	return (entry->kind == PACK_DIRECTORY || entry->kind == PACK_SYMLINK) &&
+	       !entry->size && !entry->linked;
 }
 
 static int scan_make_room(struct pack_scan *scan)
@@ -56,10 +72,12 @@ static int scan_make_room(struct pack_scan *scan)
 	return 0;
 }
 
-/* Fills the path: 0, or -EBADMSG where the entry can be in no tree. */
+/* Fills the path: 0, or -EBADMSG where the entry can be in no tree, -ENOMEM, -E2BIG. */
 static int place_entry(struct pack_scan *scan, size_t directory, const char *name,
 		       size_t length, struct pack_scan_entry *entry)
 {
+	int err;
+
 	if (!scan->count) {
 		entry->path = "";
 		return entry->kind == PACK_DIRECTORY && !length ? 0 : -EBADMSG;
@@ -67,6 +85,9 @@ static int place_entry(struct pack_scan *scan, size_t directory, const char *nam
 	if (directory >= scan->count || scan->entries[directory].kind != PACK_DIRECTORY ||
 	    !scan_is_name(name, length))
 		return -EBADMSG;
+	err = scan_count_copy(scan, strlen(scan->entries[directory].path) + length + 2);
+	if (err)
+		return err;
 	entry->path = path_in(scan, &scan->entries[directory], name, length);
 	if (!entry->path)
 		return -ENOMEM;
@@ -83,6 +104,8 @@ int pack_scan_add(struct pack_scan *scan, size_t directory, const char *name, si
 	if (!attributes_are_sound(scan, &entry) || scan->count >= UINT32_MAX - 1)
 		return -EBADMSG;
 	err = place_entry(scan, directory, name, length, &entry);
+	if (!err && entry.kind == PACK_SYMLINK)
+		err = scan_count_copy(scan, strlen(entry.target) + 1);
 	if (!err && entry.kind == PACK_SYMLINK) {
 		entry.target = arena_copy(&scan->arena, entry.target, strlen(entry.target));
 		err = entry.target ? 0 : -ENOMEM;
@@ -114,30 +137,38 @@ static struct pack_xattr *scan_xattr_room(struct pack_scan *scan,
 	return all;
 }
 
-/* In the order of names, as pack_scan_xattrs has them. */
+static bool scan_xattr_is_sound(const struct pack_scan_entry *entry, const char *name,
+				size_t size)
+{
+	uint32_t count = entry->xattr_count;
+
+	return entry->kind != PACK_SYMLINK && strncmp(name, "user.", 5) == 0 &&
+	       strlen(name) <= XATTR_NAME_MAX && size <= XATTR_SIZE_MAX &&
+	       count < PACK_SCAN_XATTRS &&
+	       (!count || strcmp(entry->xattrs[count - 1].name, name) < 0);
+}
+
 int pack_scan_add_xattr(struct pack_scan *scan, const char *name, const void *value,
 			size_t size)
 {
 	struct pack_scan_entry *entry = scan->count ? &scan->entries[scan->count - 1] : NULL;
 	struct pack_xattr one = { .size = size };
 	struct pack_xattr *all;
-	uint32_t at = 0;
+	int err;
 
-	if (!entry || entry->kind == PACK_SYMLINK || strncmp(name, "user.", 5) != 0)
+	if (!entry || !scan_xattr_is_sound(entry, name, size))
 		return -EBADMSG;
-	while (at < entry->xattr_count && strcmp(entry->xattrs[at].name, name) < 0)
-		at++;
-	if (at < entry->xattr_count && strcmp(entry->xattrs[at].name, name) == 0)
-		return -EBADMSG;
+	/* the arena keeps the arrays that were too small */
+	err = scan_count_copy(scan, strlen(name) + size + 4 * sizeof(*all));
+	if (err)
+		return err;
 	all = scan_xattr_room(scan, entry);
 	one.name = arena_copy(&scan->arena, name, strlen(name));
 	one.value = arena_copy(&scan->arena, value, size);
 	if (!all || !one.name || !one.value)
 		return -ENOMEM;
-	memmove(all + at + 1, all + at, (entry->xattr_count - at) * sizeof(*all));
-	all[at] = one;
+	all[entry->xattr_count++] = one;
 	entry->xattrs = all;
-	entry->xattr_count++;
 	return 0;
 }
 

@@ -454,12 +454,15 @@ static int write_contents(struct shard_writing *w, struct error *e)
 	return err;
 }
 
-/* Files created since the listing are in no shard. */
+/* Files created since the listing are in no shard; an input may have changed as a whole. */
 static int check_tree(const struct shard_writing *w, struct error *e)
 {
 	const struct shard_job *job = w->job;
+	const struct pack_input *input = job->scan->input;
 
-	if (!job->last || job->scan->input ||
+	if (input)
+		return input->check(input->context, e);
+	if (!job->last ||
 	    !pack_scan_recheck(job->scan, job->directory, &job->result->problems) ||
 	    job->options->keep_going)
 		return 0;

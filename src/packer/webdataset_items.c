@@ -100,6 +100,25 @@ static int wds_items_add_class(struct plan *plan, const struct pack_scan_entry *
 	return class_of(plan, directory->path) < 0 ? -ENOMEM : 0;
 }
 
+static bool has_controls(const char *name)
+{
+	while (*name && !iscntrl((unsigned char)*name))
+		name++;
+	return *name;
+}
+
+/* A line break in a name would shift the lines of classes.txt, one a class. */
+static int wds_items_check_classes(const struct plan *plan, struct error *e)
+{
+	for (size_t i = 0; i < plan->classes.count; i++)
+		if (has_controls(plan->classes.items[i]))
+			return error_set(e, ERROR_DATASET, EINVAL,
+					 "%s: the name of this directory has control characters, "
+					 "which no name of a class may have; rename it",
+					 plan->classes.items[i]);
+	return 0;
+}
+
 static int wds_items_add_member(struct wds_items_making *m,
 				const struct pack_scan_entry *source)
 {
@@ -280,6 +299,8 @@ int webdataset_items_make(const struct pack_scan *scan, bool decode, struct plan
 		else
 			plan->no_name++;
 	}
+	if (!err)
+		err = wds_items_check_classes(plan, e);
 	if (!err && m.members.count)
 		qsort(m.members.items, m.members.count, sizeof(m.members.items[0]), by_key);
 	/* at most one label a member */

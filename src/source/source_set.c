@@ -311,21 +311,24 @@ void source_set_sample(const struct source_set *set, struct identity *out)
 		out[i].samples = source_samples(set->sources[i], samples);
 }
 
-static int check_file_unchanged(const struct source *file, struct error *e)
+static int check_file_unchanged(const struct source *file, const char *verb,
+				struct error *e)
 {
 	if (source_is_unchanged(file))
 		return 0;
 	return error_set(e, ERROR_SYSTEM, ESTALE,
 			 "'%s' was written, renamed or given other permissions while it was "
-			 "indexed; index it again when it stays as it is", source_path(file));
+			 "%sed; %s it again when it stays as it is", source_path(file), verb,
+			 verb);
 }
 
-int source_set_check_unchanged(const struct source_set *set, struct error *e)
+int source_set_check_unchanged(const struct source_set *set, const char *verb,
+			       struct error *e)
 {
 	int err = 0;
 
 	for (uint32_t i = 0; i < set->count; i++)
 		for (uint32_t k = 0; !err && k < source_part_count(set->sources[i]); k++)
-			err = check_file_unchanged(source_part(set->sources[i], k), e);
+			err = check_file_unchanged(source_part(set->sources[i], k), verb, e);
 	return err;
 }

@@ -56,7 +56,11 @@ int source_set_identify_ends(const struct source_set *set, struct identity *out,
 			     struct error *e);
 void source_set_sample(const struct source_set *set, struct identity *out);
 
-/* 0, or -ESTALE and the name of a file that is not unchanged (source_is_unchanged). */
-int source_set_check_unchanged(const struct source_set *set, struct error *e);
+/*
+ * 0, or -ESTALE and the name of a file that is not unchanged (source_is_unchanged). The
+ * verb says what was done with it: "index", "convert".
+ */
+int source_set_check_unchanged(const struct source_set *set, const char *verb,
+			       struct error *e);
 
 #endif

@@ -172,6 +172,59 @@ signals() {
 	left x7.tar.xz
 }
 
+# Two parts of a tree that differ in their bytes only.
+resumed() {
+	local part
+	for part in a b; do
+		mkdir -p "parts/$part"
+		yes "$part" | head -c 5000 | tee "parts/$part/1" >"parts/$part/2"
+	done
+	find parts -exec touch -d @1000000000 {} +
+	"$granary" pack -q --no-index parts parts.tar || bail "parts.tar was not packed"
+	mkdir .r-1.tar.part
+	refuse "a set that stays incomplete" convert --shards 2 -o subdir=a parts.tar 'r-%d.tar'
+	rmdir .r-1.tar.part
+	says 2 "other options" "--resume with another subdir" \
+		convert --resume --shards 2 -o subdir=b parts.tar 'r-%d.tar'
+	check "--resume with the same" convert --resume --shards 2 -o subdir=a parts.tar 'r-%d.tar'
+	is "$(cat r-0.tar r-1.tar | tar xiO | sort -u)" a "it has the bytes of that part"
+}
+
+# As many as a tar may have, in another order than that of their names.
+large_attributes() {
+	"$python" -c "
+import io, tarfile
+with tarfile.open('x.tar', 'w', format=tarfile.PAX_FORMAT) as out:
+    for name in 'ab':
+        member = tarfile.TarInfo(name)
+        member.size = 3
+        member.pax_headers = {'SCHILY.xattr.user.%02d' % i: name * 65500
+                              for i in range(15, -1, -1)}
+        out.addfile(member, io.BytesIO(b'abc'))"
+	check "attributes of 1 MiB: converted" convert x.tar x.sqfs
+	check "and back" convert x.sqfs y.tar
+	is "$(grep -ao 'user[.][0-9]*=' y.tar | sort | uniq -c | grep -c '^ *2 ')" 16 \
+		"both files have theirs"
+}
+
+written_meanwhile() {
+	local pid
+	mkdir wide && truncate -s 300M wide/zeros
+	tar cf wide.tar wide
+	"$granary" convert -q --no-index -o index=off wide.tar x8.tar.xz 2>said &
+	pid=$!
+	started+=("$pid")
+	check "written meanwhile: it packs" wait_until 30 test -s .x8.tar.xz.part
+	kill -STOP "$pid"
+	printf X | dd of=wide.tar bs=1 seek=200000000 conv=notrunc status=none
+	kill -CONT "$pid"
+	wait "$pid"
+	is $? 2 "written meanwhile: it is refused"
+	check "written meanwhile: why" grep -q "wide.tar' was written, .* while it was converted; convert" \
+		said || diag "$(cat said)"
+	left x8.tar.xz
+}
+
 with_index() {
 	check "with an index" "$granary" convert -q -o index=off --multiple-of 2 s.zip 'm-%d.tar'
 	at_least "$(find . -name 'm-*.gidx' | wc -l)" 1 "it is there"
@@ -185,5 +238,8 @@ options
 refusals
 damage
 signals
+large_attributes
+resumed
+written_meanwhile
 with_index
 finish

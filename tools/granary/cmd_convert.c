@@ -79,7 +79,8 @@ static int convert(struct conversion *c)
 	struct dataset *dataset = c->request->dataset;
 	int status;
 
-	if (tree_server_open(dataset, line_count(&c->options), &c->server, &c->e) < 0)
+	if (tree_server_open(dataset, &c->request->config, line_count(&c->options), &c->server,
+			     &c->e) < 0)
 		return report_error(&c->e);
 	status = sandbox_child_run(&(struct sandbox_child){ .request = c->request,
 							    .sources = dataset_sources(dataset),

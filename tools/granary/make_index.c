@@ -396,7 +396,7 @@ static int deliver(struct make_index_making *m)
 	struct error e = { 0 };
 	const char *path = NULL;
 	/* here, for a FUSE filesystem of the caller's answers the caller only */
-	int err = source_set_check_unchanged(m->wish->sources, &e);
+	int err = source_set_check_unchanged(m->wish->sources, "index", &e);
 
 	if (!err)
 		err = make_index_receive_image(m, &image, &e);

@@ -5,7 +5,10 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/size.h"
+#include "format/limits.h"
 #include "packer/scan.h"
+#include "place/map_files.h"
 #include "source/parts.h"
 #include "tree_lines.h"
 #include "tree_server.h"
@@ -75,8 +78,10 @@ static int read_piece(struct tree_server *s, uint32_t node, void *bytes, uint32_
 	line = tree_ask(s, &q, &answer);
 	if (!line)
 		return -EPIPE;
-	err = answer.err > 0 || (!answer.err && answer.length != length) ? -EBADMSG :
-									     answer.err;
+	if (answer.err)
+		err = answer.err == -EIO ? -EIO : -EBADMSG;
+	else
+		err = answer.length == length ? 0 : -EBADMSG;
 	if (!err)
 		memcpy(bytes, line->memory, length);
 	release_line(s, line, true);
@@ -153,16 +158,27 @@ static int child_ended(struct error *e)
 	return error_set(e, ERROR_SYSTEM, EPIPE, "the process that reads the dataset has ended");
 }
 
-/* The error that the child sent, or one of this process. */
-static int list_failed(int err, const char *bytes, size_t size, struct error *e)
+/* The sentence that the child sent, or one of this process. */
+static int list_failed(const char *bytes, size_t size, struct error *e)
 {
-	if (size == sizeof(*e)) {
-		memcpy(e, bytes, sizeof(*e));
-		e->text[sizeof(e->text) - 1] = '\0';
-	}
-	if (size == sizeof(*e) && *e->text)
-		return err < 0 ? err : -EBADMSG;
+	struct error sent = { 0 };
+
+	if (size == sizeof(sent))
+		memcpy(&sent, bytes, sizeof(sent));
+	sent.text[sizeof(sent.text) - 1] = '\0';
+	if (*sent.text && (sent.status == ERROR_DATASET || sent.status == ERROR_SYSTEM ||
+			   sent.status == ERROR_DAMAGED))
+		return error_set(e, sent.status, EBADMSG, "%s", sent.text);
 	return error_set(e, ERROR_DATASET, EBADMSG, "the tree of the dataset cannot be listed");
+}
+
+static int list_is_too_large(const struct tree_server *s, struct error *e)
+{
+	char most[SIZE_TEXT_BYTES];
+
+	return error_set(e, ERROR_DATASET, E2BIG, "the paths and attributes of the dataset take "
+			 "more than %s; convert parts of it, with -o subdir=",
+			 size_text(s->input.copies_most, most));
 }
 
 static int tree_input_list(void *context, struct pack_scan *scan, struct error *e)
@@ -185,12 +201,14 @@ static int tree_input_list(void *context, struct pack_scan *scan, struct error *
 		memcpy(bytes, line->memory, answer.length);
 		release_line(s, line, true);
 		if (answer.err)
-			return list_failed(answer.err, bytes, answer.length, e);
+			return list_failed(bytes, answer.length, e);
 		err = take_records(s, bytes, answer.length, scan);
 	} while (!err && answer.length);
 	if (err == -ENOMEM)
 		return error_no_memory(e, NULL);
-	return err ? list_failed(err, NULL, 0, e) : 0;
+	if (err == -E2BIG)
+		return list_is_too_large(s, e);
+	return err ? list_failed(NULL, 0, e) : 0;
 }
 
 static bool tree_input_uses(void *context, dev_t device, ino_t inode)
@@ -211,6 +229,13 @@ static bool tree_input_uses(void *context, dev_t device, ino_t inode)
 	return false;
 }
 
+static int tree_input_check(void *context, struct error *e)
+{
+	const struct tree_server *s = context;
+
+	return source_set_check_unchanged(dataset_sources(s->dataset), "convert", e);
+}
+
 /* Sizes, times and sampled bytes of the packed files. */
 static int identify(const struct dataset *dataset, uint64_t *out, struct error *e)
 {
@@ -218,19 +243,60 @@ static int identify(const struct dataset *dataset, uint64_t *out, struct error *
 	struct identity *all = calloc(set->count, sizeof(*all));
 	int err = all ? source_set_identify(set, all, e) : error_no_memory(e, NULL);
 
-	*out = set->count;
+	*out = 0;
 	for (uint32_t i = 0; i < set->count && !err; i++) {
-		*out = hash_number(hash_number(*out, all[i].size),
-				   (uint64_t)all[i].mtime_ns);
-		*out = hash_number(hash_number(*out, all[i].digest), all[i].samples);
+		const uint64_t numbers[] = { all[i].size, (uint64_t)all[i].mtime_ns,
+					     all[i].digest, all[i].samples };
+
+		*out = hash_digest(*out, numbers, sizeof(numbers));
 	}
 	free(all);
 	return err;
 }
 
-int tree_input_init(struct tree_server *s, struct error *e)
+/* Adds the options that shape the tree, and the part of it that is shown. */
+static int identify_options(const struct dataset_config *config, uint32_t sources,
+			    uint64_t *out, struct error *e)
 {
+	const char *subdir = config->subdir ? config->subdir : "";
+	char shape[CONFIG_TEXT_BYTES];
+	struct map_files maps;
+	int err = map_files_open(config, &maps, e);
+
+	if (err)
+		return err;
+	dataset_config_shape(config, sources, shape);
+	err = map_files_append_key(&maps, shape, e);
+	map_files_close(&maps);
+	*out = hash_digest(*out, shape, strlen(shape) + 1);
+	*out = hash_digest(*out, subdir, strlen(subdir) + 1);
+	return err;
+}
+
+/* As of packed files (format/limits.h): a tree has more bytes than its index, but not many. */
+static int bound_copies(const struct dataset *dataset, uint64_t *out, struct error *e)
+{
+	struct dataset_info info;
+	int err = dataset_info(dataset, &info);
+
+	if (err)
+		return error_set(e, ERROR_DATASET, -err, "the index of the dataset is damaged");
+	*out = LIMIT_PATHS_FREE + 16 * info.index_bytes;
+	return 0;
+}
+
+int tree_input_init(struct tree_server *s, const struct dataset_config *config,
+		    struct error *e)
+{
+	uint32_t sources = dataset_sources(s->dataset)->count;
+	uint64_t *identity = &s->input.identity;
+	int err;
+
 	s->input = (struct pack_input){ .list = tree_input_list, .read = tree_input_read,
-					.uses = tree_input_uses, .context = s };
-	return identify(s->dataset, &s->input.identity, e);
+					.uses = tree_input_uses, .check = tree_input_check,
+					.context = s };
+	err = bound_copies(s->dataset, &s->input.copies_most, e);
+	if (!err)
+		err = identify(s->dataset, identity, e);
+	return err ? err : identify_options(config, sources, identity, e);
 }

@@ -18,7 +18,8 @@
 #include "packer/input.h"
 
 enum {
-	LINE_BYTES = 1 << 20, /* shared memory of a line */
+	/* shared memory of a line; a name with its attributes has 1 MiB and a little */
+	LINE_BYTES = 2 << 20,
 	RECORD_XATTR = 100,
 };
 
@@ -72,6 +73,7 @@ struct tree_server {
 	VEC(struct tree_level) levels;
 	uint64_t listed;
 	char *list, *value; /* of attributes */
+	const char **names; /* in the list, those that are sent */
 	_Atomic unsigned served; /* lines that have a thread */
 	unsigned count;
 	struct tree_line lines[];
@@ -91,6 +93,7 @@ bool tree_receive(int fd, void *bytes, size_t size);
 void tree_close_end(int *fd);
 
 /* Fills in server->input. 0, or a negative errno and *e. */
-int tree_input_init(struct tree_server *server, struct error *e);
+int tree_input_init(struct tree_server *server, const struct dataset_config *config,
+		    struct error *e);
 
 #endif

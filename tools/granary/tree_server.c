@@ -15,6 +15,9 @@
 
 enum { LINES_MOST = 64, XATTR_LIST = 65536, XATTR_VALUE = 65536 };
 
+/* The most names that a list holds. */
+enum { XATTR_NAMES = XATTR_LIST / sizeof("user.") };
+
 /* ---- Messages ---------------------------------------------------------------- */
 
 /* MSG_NOSIGNAL: a dead peer is an error, not a SIGPIPE. */
@@ -85,30 +88,44 @@ static struct tree_record tree_record_of(const struct tree_stat *st)
 	return out;
 }
 
-/* Those of user.*, as `granary pack` has them. 1: the memory is full. */
-static int put_xattrs(struct tree_server *s, uint32_t node, char *memory, size_t *at)
+static int compare_xattr_names(const void *a, const void *b)
 {
-	struct tree_record record;
-	int length = tree_has_xattrs(s->tree) ?
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Sorts the names of user.*, as `granary pack` has them: their number or a negative errno. */
+static int sort_xattrs(struct tree_server *s, uint32_t node)
+{
+	int count = 0, length = tree_has_xattrs(s->tree) ?
 		tree_listxattr(s->tree, node, s->list, XATTR_LIST) : 0;
 
 	for (const char *name = s->list; length > 0 && name < s->list + length;
-	     name += strlen(name) + 1) {
-		int size;
+	     name += strlen(name) + 1)
+		if (strncmp(name, "user.", 5) == 0)
+			s->names[count++] = name;
+	qsort(s->names, (size_t)count, sizeof(*s->names), compare_xattr_names);
+	return length < 0 ? length : count;
+}
 
-		if (strncmp(name, "user.", 5) != 0)
-			continue;
-		size = tree_getxattr(s->tree, node, name, s->value, XATTR_VALUE);
+/* 0; 1: the memory is full; or a negative errno. */
+static int put_xattrs(struct tree_server *s, uint32_t node, char *memory, size_t *at)
+{
+	struct tree_record record;
+	int count = sort_xattrs(s, node);
+
+	for (int i = 0; i < count; i++) {
+		int size = tree_getxattr(s->tree, node, s->names[i], s->value, XATTR_VALUE);
+
 		if (size < 0)
 			return size;
 		memset(&record, 0, sizeof(record));
 		record.kind = RECORD_XATTR;
-		record.name_length = (uint32_t)strlen(name);
+		record.name_length = (uint32_t)strlen(s->names[i]);
 		record.value_length = (uint32_t)size;
-		if (!put_record(memory, at, &record, name, s->value))
+		if (!put_record(memory, at, &record, s->names[i], s->value))
 			return 1;
 	}
-	return length < 0 ? length : 0;
+	return count < 0 ? count : 0;
 }
 
 /* Puts a name with its attributes: 0; 1 where the memory is full; or a negative errno. */
@@ -139,7 +156,17 @@ static int put_name(struct tree_server *s, uint64_t directory, uint32_t node,
 	return err;
 }
 
-static int list_one(struct tree_server *s, char *memory, size_t *at)
+/* Says which name cannot be listed. Returns err. */
+static int put_name_failed(const struct tree_server *s, uint32_t node, int err, struct error *e)
+{
+	char path[TREE_NAME_BYTES];
+
+	return error_set(e, ERROR_DAMAGED, -err, "'%s' cannot be listed: %s",
+			 tree_path(s->tree, node, path, sizeof(path)),
+			 err == -E2BIG ? "its attributes are too large" : strerror(-err));
+}
+
+static int list_one(struct tree_server *s, char *memory, size_t *at, struct error *e)
 {
 	struct tree_level *level = &s->levels.items[s->levels.count - 1];
 	struct tree_name name;
@@ -149,10 +176,11 @@ static int list_one(struct tree_server *s, char *memory, size_t *at)
 		s->levels.count--;
 		return 0;
 	}
-	if (!err)
-		err = put_name(s, level->number, name.node, &name, memory, at);
 	if (err)
 		return err;
+	err = put_name(s, level->number, name.node, &name, memory, at);
+	if (err)
+		return err < 0 ? put_name_failed(s, name.node, err, e) : err;
 	level->next++;
 	s->listed++;
 	if (name.kind != TREE_DIRECTORY)
@@ -170,7 +198,8 @@ static int list_root(struct tree_server *s, char *memory, size_t *at, struct err
 		return err;
 	s->list = malloc(XATTR_LIST);
 	s->value = malloc(XATTR_VALUE);
-	err = s->list && s->value ? put_name(s, 0, root, NULL, memory, at) : -ENOMEM;
+	s->names = calloc(XATTR_NAMES, sizeof(*s->names));
+	err = s->list && s->value && s->names ? put_name(s, 0, root, NULL, memory, at) : -ENOMEM;
 	if (!err)
 		err = vec_push(&s->levels, (struct tree_level){ .directory = root });
 	s->listed = 1;
@@ -185,7 +214,7 @@ static int list_names(struct tree_server *s, char *memory, uint32_t *length)
 	int err = s->listed ? 0 : list_root(s, memory, &at, &e);
 
 	while (!err && s->levels.count)
-		err = list_one(s, memory, &at);
+		err = list_one(s, memory, &at, &e);
 	*length = (uint32_t)at;
 	if (err >= 0)
 		return 0;
@@ -261,6 +290,7 @@ int tree_server_serve(struct tree_server *s, struct error *e)
 	vec_free(&s->levels);
 	free(s->list);
 	free(s->value);
+	free(s->names);
 	return err ? error_no_memory(e, NULL) : 0;
 }
 
@@ -286,8 +316,8 @@ static int open_lines(struct tree_server *s)
 	return 0;
 }
 
-int tree_server_open(const struct dataset *dataset, unsigned lines, struct tree_server **out,
-		     struct error *e)
+int tree_server_open(const struct dataset *dataset, const struct dataset_config *config,
+		     unsigned lines, struct tree_server **out, struct error *e)
 {
 	struct tree_server *s;
 	int err;
@@ -303,7 +333,7 @@ int tree_server_open(const struct dataset *dataset, unsigned lines, struct tree_
 	s->count = lines;
 	for (unsigned i = 0; i < lines; i++)
 		s->lines[i].parent = s->lines[i].child = -1;
-	err = tree_input_init(s, e);
+	err = tree_input_init(s, config, e);
 	if (err)
 		return err;
 	err = open_lines(s);

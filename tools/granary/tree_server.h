@@ -19,11 +19,11 @@
 struct tree_server;
 
 /*
- * Before the fork. The dataset outlives the server. 0, or a negative errno and *e; the
- * caller closes *out.
+ * Before the fork. `config` is what the dataset was opened with; the dataset outlives the
+ * server. 0, or a negative errno and *e; the caller closes *out.
  */
-int tree_server_open(const struct dataset *dataset, unsigned lines, struct tree_server **out,
-		     struct error *e);
+int tree_server_open(const struct dataset *dataset, const struct dataset_config *config,
+		     unsigned lines, struct tree_server **out, struct error *e);
 void tree_server_close(struct tree_server *server);
 
 /* In the child, before it loses its rights: signals end the parent, and then the child. */

@@ -404,6 +404,27 @@ static void test_samples_that_would_be_mixed_up_are_refused(void **state)
 	}
 }
 
+static void test_classes_with_control_characters_are_refused(void **state)
+{
+	static const char *const names[][2] = {
+		{ "d:a\nb", "a\nb/x.jpg" }, { "d:b\r", "a/x.jpg" }, { "d:a", "\033/x.jpg" },
+	};
+	struct plan_config config = { .layout = PACK_WEBDATASET }, as_it_is = { .shards = 1 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(names); i++) {
+		struct tree *tree = new_tree();
+		struct plan plan;
+
+		add(tree, names[i][0], 0);
+		add(tree, names[i][1], 1);
+		refuse(tree, &config, "control characters");
+		make(tree, &as_it_is, &plan);
+		plan_free(&plan);
+		free(tree);
+	}
+}
+
 static void test_images_that_are_decoded_get_names_of_their_own(void **state)
 {
 	static const struct {
@@ -489,6 +510,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_samples_lie_together_and_have_labels),
 	cmocka_unit_test(test_every_directory_at_the_top_is_a_class),
 	cmocka_unit_test(test_samples_that_would_be_mixed_up_are_refused),
+	cmocka_unit_test(test_classes_with_control_characters_are_refused),
 	cmocka_unit_test(test_images_that_are_decoded_get_names_of_their_own),
 	cmocka_unit_test(test_classes_of_splits_have_one_numbering),
 	cmocka_unit_test(test_no_link_leads_out_of_the_tree),

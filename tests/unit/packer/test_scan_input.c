@@ -9,11 +9,12 @@
 enum { ROOT = 0, A = 1 }; /* numbers of entries */
 
 static struct pack_scan scan;
+static struct pack_input source;
 
 static int add_kind(size_t directory, const char *name, uint16_t kind)
 {
-	const struct pack_scan_entry entry = { .kind = kind, .size = 5, .mode = 0644,
-					       .target = "there" };
+	const struct pack_scan_entry entry = { .kind = kind, .mode = 0644, .target = "there",
+					       .size = kind == PACK_FILE ? 5 : 0 };
 
 	return pack_scan_add(&scan, directory, name, strlen(name), &entry);
 }
@@ -22,7 +23,8 @@ static int add_kind(size_t directory, const char *name, uint16_t kind)
 static int begin(void **state)
 {
 	(void)state;
-	scan = (struct pack_scan){ .root = -1 };
+	source = (struct pack_input){ .copies_most = 1 << 20 };
+	scan = (struct pack_scan){ .root = -1, .input = &source };
 	assert_int_equal(add_kind(ROOT, "", PACK_DIRECTORY), 0);
 	assert_int_equal(add_kind(ROOT, "a", PACK_DIRECTORY), 0);
 	assert_int_equal(add_kind(A, "file", PACK_FILE), 0);
@@ -86,6 +88,10 @@ static void test_attributes_are_checked(void **state)
 		{ .kind = PACK_FILE, .mode = 0100644 },
 		{ .kind = PACK_FILE, .mtime_ns = 1000000000 },
 		{ .kind = PACK_FILE, .size = UINT64_MAX },
+		{ .kind = PACK_DIRECTORY, .size = 1 },
+		{ .kind = PACK_DIRECTORY, .linked = true },
+		{ .kind = PACK_SYMLINK, .size = 1, .target = "there" },
+		{ .kind = PACK_SYMLINK, .linked = true, .target = "there" },
 	};
 	const struct pack_scan_entry large = { .kind = PACK_FILE, .size = UINT64_C(1) << 60 };
 
@@ -96,19 +102,36 @@ static void test_attributes_are_checked(void **state)
 	assert_int_equal(pack_scan_add(&scan, ROOT, "c", 1, &large), -EBADMSG);
 }
 
-static void test_attributes_are_sorted(void **state)
+static void test_attributes_ascend(void **state)
 {
-	static const char *const names[] = { "user.m", "user.a", "user.z", "user.b", "user.c" };
+	static const char *const names[] = { "user.a", "user.b", "user.c", "user.m" };
+	static const char *const wrong[] = { "user.m", "user.d", "security.x", "zuser.z" };
 	const struct pack_scan_entry *file = &scan.entries[2];
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(names); i++)
 		assert_int_equal(pack_scan_add_xattr(&scan, names[i], "v", 1), 0);
-	assert_int_equal(pack_scan_add_xattr(&scan, "user.b", "w", 1), -EBADMSG);
-	assert_int_equal(pack_scan_add_xattr(&scan, "security.x", "w", 1), -EBADMSG);
-	assert_int_equal(file->xattr_count, 5);
-	for (uint32_t i = 1; i < file->xattr_count; i++)
-		assert_true(strcmp(file->xattrs[i - 1].name, file->xattrs[i].name) < 0);
+	for (size_t i = 0; i < COUNT(wrong); i++)
+		assert_int_equal(pack_scan_add_xattr(&scan, wrong[i], "w", 1), -EBADMSG);
+	assert_int_equal(file->xattr_count, COUNT(names));
+	for (uint32_t i = 0; i < file->xattr_count; i++)
+		assert_string_equal(file->xattrs[i].name, names[i]);
+}
+
+static void test_attributes_have_an_end(void **state)
+{
+	static const char value[65537];
+	char name[300];
+
+	(void)state;
+	snprintf(name, sizeof(name), "user.%0256d", 0);
+	assert_int_equal(pack_scan_add_xattr(&scan, name, "v", 1), -EBADMSG);
+	assert_int_equal(pack_scan_add_xattr(&scan, "user.a", value, sizeof(value)), -EBADMSG);
+	for (int i = 0; i < PACK_SCAN_XATTRS; i++) {
+		snprintf(name, sizeof(name), "user.%04d", i);
+		assert_int_equal(pack_scan_add_xattr(&scan, name, "v", 1), 0);
+	}
+	assert_int_equal(pack_scan_add_xattr(&scan, "user.9999", "v", 1), -EBADMSG);
 }
 
 /* The second name of an inode is a link to the first. */
@@ -123,6 +146,48 @@ static void test_links_are_found(void **state)
 	assert_int_equal(scan.entries[3].kind, PACK_FILE);
 	assert_int_equal(scan.entries[4].kind, PACK_HARDLINK);
 	assert_string_equal(scan.entries[4].target, "b");
+}
+
+static void test_links_have_one_size(void **state)
+{
+	struct pack_scan_entry linked = { .kind = PACK_FILE, .inode = 9, .linked = true };
+
+	(void)state;
+	assert_int_equal(pack_scan_add(&scan, ROOT, "b", 1, &linked), 0);
+	linked.size = 1;
+	assert_int_equal(pack_scan_add(&scan, ROOT, "c", 1, &linked), 0);
+	assert_int_equal(pack_scan_find_links(&scan), -EBADMSG);
+}
+
+/* Each level's path has all names above it. */
+static void test_depth_is_bounded(void **state)
+{
+	size_t depth = 1;
+	int err;
+
+	(void)state;
+	source.copies_most = 4096;
+	do {
+		err = add_kind(depth == 1 ? A : scan.count - 1, "name", PACK_DIRECTORY);
+		depth++;
+	} while (!err && depth < 1000);
+	assert_int_equal(err, -E2BIG);
+	assert_in_range(depth, 30, 50);
+	assert_true(scan.copies <= 4096);
+}
+
+static void test_copies_are_bounded(void **state)
+{
+	static const char value[600];
+	struct pack_scan_entry link = { .kind = PACK_SYMLINK, .target = "there" };
+
+	(void)state;
+	source.copies_most = scan.copies + 1000;
+	assert_int_equal(pack_scan_add_xattr(&scan, "user.a", value, sizeof(value)), 0);
+	assert_int_equal(pack_scan_add_xattr(&scan, "user.b", value, sizeof(value)), -E2BIG);
+	assert_int_equal(pack_scan_add(&scan, ROOT, "b", 1, &link), 0);
+	source.copies_most = scan.copies + 6;
+	assert_int_equal(pack_scan_add(&scan, ROOT, "c", 1, &link), -E2BIG);
 }
 
 static int list_nothing(void *context, struct pack_scan *out, struct error *e)
@@ -150,8 +215,12 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_order_is_checked, begin, end),
 	cmocka_unit_test_setup_teardown(test_directories_are_checked, begin, end),
 	cmocka_unit_test_setup_teardown(test_attributes_are_checked, begin, end),
-	cmocka_unit_test_setup_teardown(test_attributes_are_sorted, begin, end),
+	cmocka_unit_test_setup_teardown(test_attributes_ascend, begin, end),
+	cmocka_unit_test_setup_teardown(test_attributes_have_an_end, begin, end),
 	cmocka_unit_test_setup_teardown(test_links_are_found, begin, end),
+	cmocka_unit_test_setup_teardown(test_links_have_one_size, begin, end),
+	cmocka_unit_test_setup_teardown(test_depth_is_bounded, begin, end),
+	cmocka_unit_test_setup_teardown(test_copies_are_bounded, begin, end),
 	cmocka_unit_test(test_a_root_is_needed),
 };
 
