@@ -162,6 +162,9 @@ static const struct odd_label {
 	size_t size;
 	const char *detail, *said, *word; /* and what labels=label refuses, or NULL */
 } odd_labels[] = {
+	{ "half-infinite", "float16", "\0\174", 2, "x (jpeg), no labels",
+	  "which has a label that is no whole number", "no whole number, in 'label', sample 1" },
+	{ "half-nan", "float16", "\1\174", 2, "x (jpeg), labels: label (float16)", "", NULL },
 	{ "uint64-2^63", "uint64", "\0\0\0\0\0\0\0\200", 8, "x (jpeg), no labels",
 	  "which has a number beyond 63 bits", "a number beyond 63 bits, in 'label', sample 1" },
 	{ "uint64-2^63-1", "uint64", "\377\377\377\377\377\377\377\177", 8,
