@@ -5,6 +5,7 @@
 #include "rows_run.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include "told.h"
 
@@ -263,6 +264,20 @@ static void test_offsets(void **state)
 	free(bytes);
 }
 
+/* Offsets of 32 bits do not reach behind a table of 4 GiB, which a sparse file has at once. */
+static void test_endless_table(void **state)
+{
+	static const unsigned char count[4] = { 0377, 0377, 0377, 0077 };
+	struct run run;
+
+	(void)state;
+	unit_write("endless", count, sizeof(count));
+	assert_int_equal(truncate("endless", (INT64_C(1) << 32) + 64), 0);
+	run_window(&run, "endless", 0, NULL);
+	assert_refused(&run, "has a table of 4 GiB or more");
+	run_end(&run);
+}
+
 /* The table may be longer than what is looked at. */
 static void test_long_table(void **state)
 {
@@ -292,6 +307,7 @@ static const struct CMUnitTest mds[] = {
 	cmocka_unit_test(test_version),
 	cmocka_unit_test(test_cut),
 	cmocka_unit_test(test_offsets),
+	cmocka_unit_test(test_endless_table),
 	cmocka_unit_test(test_long_table),
 };
 

@@ -110,6 +110,9 @@ static int read_table(struct mds_shard *shard)
 	bytes = NUMBER * ((uint64_t)shard->samples + 1);
 	if (bytes > shard->reader.length - NUMBER)
 		return mds_refuse_read(shard, -EBADMSG);
+	if (NUMBER + bytes > UINT32_MAX)
+		return refuse_damaged(shard, "has a table of 4 GiB or more, behind which "
+					     "no offset of 32 bits lies");
 	shard->offsets = malloc((size_t)bytes);
 	if (!shard->offsets)
 		return mds_no_memory(shard);
