@@ -172,6 +172,38 @@ static void test_deep_spec(void **state)
 	free(index);
 }
 
+/* A key above another, of which each name has both: "kkk.xkkk". */
+#define BELOW \
+	"{\\\"type\\\": \\\"builtins.dict\\\", \\\"context\\\": \\\"[" KEY("x%.*s") ", " KEY("y") \
+	"]\\\", \\\"children_spec\\\": [" LEAF ", " LEAF "]}"
+
+static const struct {
+	const char *name;
+	int letters;
+	const char *word; /* NULL: it is read */
+} long_names[] = {
+	{ "of-255-bytes", 53, NULL },
+	{ "of-256-bytes", 54, "has keys that make a name of more than 255 bytes" },
+};
+
+static void test_long_names(void **state)
+{
+	char key[201], index[2048];
+	struct run run;
+
+	memset(key, 'k', 200);
+	key[200] = '\0';
+	snprintf(index, sizeof(index), CONFIG("\"jpeg\", \"int\"", DICT(KEY("%s"), BELOW), ""), key,
+		 long_names[unit_row(state)].letters, key);
+	write_chunk(WHOLE, sizeof(WHOLE) - 1, index);
+	scan_listed(&run);
+	if (long_names[unit_row(state)].word)
+		assert_refused(&run, long_names[unit_row(state)].word);
+	else
+		assert_int_equal(run.err, 0);
+	run_end(&run);
+}
+
 static void test_without_index(void **state)
 {
 	struct run run;
@@ -205,6 +237,7 @@ static const struct CMUnitTest litdata[] = {
 	unit_table(test_shown, shown, name),
 	unit_table(test_refused, refused, name),
 	cmocka_unit_test(test_deep_spec),
+	unit_table(test_long_names, long_names, name),
 	cmocka_unit_test(test_without_index),
 	cmocka_unit_test(test_probe),
 };
