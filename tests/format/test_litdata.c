@@ -72,6 +72,12 @@ static const struct {
 	      "x (jpeg), labels: y (int)")
 	SHOWN("image-type", WHOLE, CONFIG("\"image:png\", \"int\"", ITEM, ""),
 	      "x (image:png), labels: y (int)")
+	SHOWN("early-int", "\4\0\0\0\1\0\0\0\377\330\377\340" "3",
+	      CONFIG("\"jpeg\", \"int\"", ITEM, ""), "x (jpeg), labels: y (int)")
+	SHOWN("early-int-of-tuple", "\4\0\0\0\1\0\0\0\377\330\377\340" "3",
+	      CONFIG("\"jpeg\", \"int\"", TUPLE(LEAF ", " LEAF), ""), "0 (jpeg), labels: 1 (int)")
+	SHOWN("early-int-of-8-digits", "\4\0\0\0\10\0\0\0\377\330\377\340" "00000003",
+	      CONFIG("\"jpeg\", \"int\"", ITEM, ""), "x (jpeg), labels: y (int)")
 	SHOWN("root", "\4\0\0\0\377\330\377\340", CONFIG("\"jpeg\"", "\"[1, " LEAF "]\"", ""),
 	      "item (jpeg), no labels")
 	SHOWN("nested", WHOLE,
@@ -110,6 +116,10 @@ static const struct {
 	REFUSED("number-of-9-bytes", "\4\0\0\0\11\0\0\0\377\330\377\340\3\0\0\0\0\0\0\0\0",
 		CONFIG("\"jpeg\", \"int\"", ITEM, ""), "a number of another size")
 	REFUSED("number-of-0-bytes", "\4\0\0\0\0\0\0\0\377\330\377\340",
+		CONFIG("\"jpeg\", \"int\"", ITEM, ""), "a number of another size")
+	REFUSED("number-of-text-and-more", "\4\0\0\0\2\0\0\0\377\330\377\340" "3\0",
+		CONFIG("\"jpeg\", \"int\"", ITEM, ""), "a number of another size")
+	REFUSED("number-of-sign", "\4\0\0\0\1\0\0\0\377\330\377\340" "-",
 		CONFIG("\"jpeg\", \"int\"", ITEM, ""), "a number of another size")
 	REFUSED("size-2^32-1", "\377\377\377\377\10\0\0\0\377\330\377\340\3\0\0\0\0\0\0\0",
 		CONFIG("\"jpeg\", \"int\"", ITEM, ""), "columns beyond its end")

@@ -52,7 +52,7 @@ static const struct litdata_format {
 	{ "file", MDS_BYTES, 0, NULL },
 	{ "pil", MDS_PIXELS, 0, NULL },
 	{ "jpeg_array", MDS_IMAGES, 0, "jpg" },
-	{ "int", MDS_INTEGER, 8, NULL },
+	{ "int", MDS_INTEGER, 0, NULL }, /* mds_shard.c finds how it is written */
 	{ "bool", MDS_INTEGER, 1, NULL },
 	{ "float", MDS_FLOAT, 8, NULL },
 	{ "str", MDS_TEXT, 0, "txt" },

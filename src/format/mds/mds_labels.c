@@ -174,10 +174,11 @@ static const struct mds_column *find_number(const struct mds_shard *shard)
 	for (size_t i = 0; i < shard->columns.items.count && shard->columns.unnamed; i++) {
 		const struct mds_column *column = &shard->columns.items.items[i];
 
-		if (column->kind == MDS_INTEGER && found)
+		if (column->kind != MDS_INTEGER && column->kind != MDS_DIGITS)
+			continue;
+		if (found)
 			return NULL;
-		if (column->kind == MDS_INTEGER)
-			found = column;
+		found = column;
 	}
 	return found;
 }
