@@ -193,7 +193,7 @@ static const struct {
 	const char *word; /* NULL: it is read */
 } long_names[] = {
 	{ "of-255-bytes", 53, NULL },
-	{ "of-256-bytes", 54, "has keys that make a name of more than 255 bytes" },
+	{ "of-256-bytes", 54, "has keys that make a name beyond 255 bytes" },
 };
 
 static void test_long_names(void **state)

@@ -116,7 +116,7 @@ static int walk_children(struct spec_walk *walk, const struct pyjson_value *chil
 		if (!word)
 			return -ENOMEM;
 		if (strlen(word) > NAME_MOST)
-			return fail(walk->fault, "has keys that make a name of more than 255 bytes");
+			return fail(walk->fault, "has keys that make a name beyond 255 bytes");
 		walk->columns->unnamed &= !called;
 		err = walk_spec(walk, &node, word, depth + 1);
 	}

@@ -274,7 +274,9 @@ static const char *labels_name(const struct rec_rows *rows)
 
 	if (rows->reading == READ_NONE)
 		return NULL;
-	return place ? place : rows->reading == READ_HOT && rows->several ? "one-hot label" : "label";
+	if (place)
+		return place;
+	return rows->reading == READ_HOT && rows->several ? "one-hot label" : "label";
 }
 
 static int add_samples(struct rec_rows *rows, const char *split, const char *extension)
