@@ -14,7 +14,7 @@ static inline double ieee_half(uint64_t half)
 	double value = (double)(half & 1023);
 
 	if (exponent == 31)
-		value = __builtin_nan("");
+		value = value > 0 ? __builtin_nan("") : __builtin_inf();
 	else if (exponent == 0)
 		value = value / (1 << 24);
 	else

@@ -112,25 +112,50 @@ static int view_by_place(const void *left, const void *right)
 	return order ? order : (a->next_row > b->next_row) - (a->next_row < b->next_row);
 }
 
-/* Shards may have their labels in different members: ".cls, .json". */
-static int join_sources(struct view *view, struct array *array, const char *other)
+/* Rows of shards that take their labels from different places are of no common classes. */
+static bool join_differ(const struct array *a, const struct array *b)
 {
-	if (!array->in_words || strstr(array->source, other))
+	if (!a->source || !b->source || !a->rows || !b->rows)
+		return false;
+	return a->in_words != b->in_words || (!a->in_words && strcmp(a->source, b->source) != 0);
+}
+
+static void join_report(const struct view *view, const struct array *array,
+			const struct array *other)
+{
+	if (join_differ(array, other))
+		findings_add(view->config.findings, FINDING_LEFT_OUT,
+			     "'%s' in '/%s' has its labels in '%.60s' of '%s', and in '%.60s' of "
+			     "'%s': its rows are shown without; labels=NAME takes the same "
+			     "ones in all", array->name, array->split, array->source, array->path,
+			     other->source, other->path);
+	else if (!array->labels_differ && !array->source != !other->source)
+		findings_add(view->config.findings, FINDING_LEFT_OUT,
+			     "'%s' in '/%s' has labels in some of the files only: its "
+			     "rows are shown without", array->name, array->split);
+}
+
+/* Shards may have their labels in different members: ".cls, .json". */
+static int join_sources(struct view *view, struct array *array, const struct array *other)
+{
+	join_report(view, array, other);
+	array->labels_differ |= join_differ(array, other);
+	if (!other->source || array->labels_differ)
+		array->source = NULL;
+	if (array->source && array->rows == 0) {
+		array->source = other->source;
+		array->in_words = other->in_words;
+	}
+	if (!array->source || !array->in_words || strstr(array->source, other->source))
 		return 0;
-	array->source = arena_print(&view->arena, "%s, %s", array->source, other);
+	array->source = arena_print(&view->arena, "%s, %s", array->source, other->source);
 	return array->source ? 0 : -ENOMEM;
 }
 
 /* Adds what another shard has. Labels that one of them lacks are no labels. */
 static int join_array(struct view *view, struct array *array, struct array *other)
 {
-	if (!array->source != !other->source)
-		findings_add(view->config.findings, FINDING_LEFT_OUT,
-			     "'%s' in '/%s' has labels in some of the files only: its "
-			     "rows are shown without", array->name, array->split);
-	if (!other->source)
-		array->source = NULL;
-	if (array->source && join_sources(view, array, other->source) < 0)
+	if (join_sources(view, array, other) < 0)
 		return -ENOMEM;
 	array->rows += other->rows;
 	array->one_class &= other->one_class;

@@ -59,6 +59,7 @@ struct array {
 	VEC(struct view_piece) pieces;
 	uint64_t rows;
 	bool in_words;      /* source is no array of the split */
+	bool labels_differ; /* shards have them in different places: none is taken */
 	bool one_class;     /* the group says the class of all its samples */
 	bool numbered;      /* the dataset has labels that are numbers */
 	bool below_zero;    /* labels below 0 are classes: -1 and 1 */

@@ -168,6 +168,28 @@ static void test_cut(void **state)
 	assert_null(format_probe(file, FIELDS - 1));
 }
 
+/* A piece of no bytes has the place of the next one: of bytes that are none. */
+static void test_empty_pieces(void **state)
+{
+	unsigned char file[END + 3 * PIECE] = { 0 };
+	struct sample first;
+	struct run run;
+
+	(void)state;
+	make_file(file);
+	put(file, END, 8, 1);
+	put(file, END + 8, 8, JPEG);
+	put(file, END + PIECE, 8, 1);
+	put(file, END + PIECE + 8, 8, JPEG);
+	put(file, END + 2 * PIECE + 8, 8, PIXEL);
+	unit_write("empty", file, sizeof(file));
+	run_window(&run, "empty", 0, NULL);
+	assert_string_equal(run.e.text, "");
+	samples_get(run.samples, 0, 0, &first);
+	assert_int_equal(first.body.length, 4);
+	run_end(&run);
+}
+
 static const struct CMUnitTest ffcv[] = {
 	unit_texts(test_as_written, as_written),
 	unit_texts(test_behind_others, as_written),
@@ -175,6 +197,7 @@ static const struct CMUnitTest ffcv[] = {
 	unit_table(test_refused, refused, file),
 	unit_table(test_damage, damages, name),
 	cmocka_unit_test(test_cut),
+	cmocka_unit_test(test_empty_pieces),
 };
 
 static int enter(void **state)

@@ -72,6 +72,12 @@ static const struct {
 	      "x (jpeg), labels: y (int)")
 	SHOWN("image-type", WHOLE, CONFIG("\"image:png\", \"int\"", ITEM, ""),
 	      "x (image:png), labels: y (int)")
+	SHOWN("early-int", "\4\0\0\0\1\0\0\0\377\330\377\340" "3",
+	      CONFIG("\"jpeg\", \"int\"", ITEM, ""), "x (jpeg), labels: y (int)")
+	SHOWN("early-int-of-tuple", "\4\0\0\0\1\0\0\0\377\330\377\340" "3",
+	      CONFIG("\"jpeg\", \"int\"", TUPLE(LEAF ", " LEAF), ""), "0 (jpeg), labels: 1 (int)")
+	SHOWN("early-int-of-8-digits", "\4\0\0\0\10\0\0\0\377\330\377\340" "00000003",
+	      CONFIG("\"jpeg\", \"int\"", ITEM, ""), "x (jpeg), labels: y (int)")
 	SHOWN("root", "\4\0\0\0\377\330\377\340", CONFIG("\"jpeg\"", "\"[1, " LEAF "]\"", ""),
 	      "item (jpeg), no labels")
 	SHOWN("nested", WHOLE,
@@ -110,6 +116,10 @@ static const struct {
 	REFUSED("number-of-9-bytes", "\4\0\0\0\11\0\0\0\377\330\377\340\3\0\0\0\0\0\0\0\0",
 		CONFIG("\"jpeg\", \"int\"", ITEM, ""), "a number of another size")
 	REFUSED("number-of-0-bytes", "\4\0\0\0\0\0\0\0\377\330\377\340",
+		CONFIG("\"jpeg\", \"int\"", ITEM, ""), "a number of another size")
+	REFUSED("number-of-text-and-more", "\4\0\0\0\2\0\0\0\377\330\377\340" "3\0",
+		CONFIG("\"jpeg\", \"int\"", ITEM, ""), "a number of another size")
+	REFUSED("number-of-sign", "\4\0\0\0\1\0\0\0\377\330\377\340" "-",
 		CONFIG("\"jpeg\", \"int\"", ITEM, ""), "a number of another size")
 	REFUSED("size-2^32-1", "\377\377\377\377\10\0\0\0\377\330\377\340\3\0\0\0\0\0\0\0",
 		CONFIG("\"jpeg\", \"int\"", ITEM, ""), "columns beyond its end")
@@ -172,6 +182,38 @@ static void test_deep_spec(void **state)
 	free(index);
 }
 
+/* A key above another, of which each name has both: "kkk.xkkk". */
+#define BELOW \
+	"{\\\"type\\\": \\\"builtins.dict\\\", \\\"context\\\": \\\"[" KEY("x%.*s") ", " KEY("y") \
+	"]\\\", \\\"children_spec\\\": [" LEAF ", " LEAF "]}"
+
+static const struct {
+	const char *name;
+	int letters;
+	const char *word; /* NULL: it is read */
+} long_names[] = {
+	{ "of-255-bytes", 53, NULL },
+	{ "of-256-bytes", 54, "has keys that make a name beyond 255 bytes" },
+};
+
+static void test_long_names(void **state)
+{
+	char key[201], index[2048];
+	struct run run;
+
+	memset(key, 'k', 200);
+	key[200] = '\0';
+	snprintf(index, sizeof(index), CONFIG("\"jpeg\", \"int\"", DICT(KEY("%s"), BELOW), ""), key,
+		 long_names[unit_row(state)].letters, key);
+	write_chunk(WHOLE, sizeof(WHOLE) - 1, index);
+	scan_listed(&run);
+	if (long_names[unit_row(state)].word)
+		assert_refused(&run, long_names[unit_row(state)].word);
+	else
+		assert_int_equal(run.err, 0);
+	run_end(&run);
+}
+
 static void test_without_index(void **state)
 {
 	struct run run;
@@ -205,6 +247,7 @@ static const struct CMUnitTest litdata[] = {
 	unit_table(test_shown, shown, name),
 	unit_table(test_refused, refused, name),
 	cmocka_unit_test(test_deep_spec),
+	unit_table(test_long_names, long_names, name),
 	cmocka_unit_test(test_without_index),
 	cmocka_unit_test(test_probe),
 };

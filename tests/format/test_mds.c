@@ -5,6 +5,9 @@
 #include "rows_run.h"
 
 #include <errno.h>
+#include <unistd.h>
+
+#include "told.h"
 
 static const char *const as_written[] = {
 	"train-jpeg.mds", "png.mds", "bytes.mds", "pil.mds", "pil-grey.mds", "pil-modes.mds",
@@ -154,6 +157,66 @@ static void test_damage(void **state)
 	run_end(&run);
 }
 
+/* The second of two labels; the first is 0. */
+static const struct odd_label {
+	const char *name, *encoding, *value;
+	size_t size;
+	const char *detail, *said, *word; /* and what labels=label refuses, or NULL */
+} odd_labels[] = {
+	{ "half-infinite", "float16", "\0\174", 2, "x (jpeg), no labels",
+	  "which has a label that is no whole number", "no whole number, in 'label', sample 1" },
+	{ "half-nan", "float16", "\1\174", 2, "x (jpeg), labels: label (float16)", "", NULL },
+	{ "uint64-2^63", "uint64", "\0\0\0\0\0\0\0\200", 8, "x (jpeg), no labels",
+	  "which has a number beyond 63 bits", "a number beyond 63 bits, in 'label', sample 1" },
+	{ "uint64-2^63-1", "uint64", "\377\377\377\377\377\377\377\177", 8,
+	  "x (jpeg), labels: label (uint64)", "", NULL },
+	{ "int64-below", "int64", "\0\0\0\0\0\0\0\200", 8, "x (jpeg), labels: label (int64)", "",
+	  NULL },
+};
+
+static void write_labels(const struct odd_label *odd)
+{
+	FILE *out = fopen("odd", "w");
+	char json[256];
+	size_t begin;
+
+	snprintf(json, sizeof(json), "{\"column_names\":[\"x\",\"label\"],\"column_encodings\":"
+		 "[\"jpeg\",\"%s\"],\"column_sizes\":[null,%zu],\"version\":2}", odd->encoding,
+		 odd->size);
+	begin = 16 + strlen(json);
+	assert_non_null(out);
+	put_number(out, 2);
+	for (unsigned i = 0; i < 3; i++)
+		put_number(out, begin + i * (8 + odd->size));
+	fwrite(json, 1, strlen(json), out);
+	fwrite(JPEG "\0\0\0\0\0\0\0", 1, 8 + odd->size, out);
+	fwrite(JPEG, 1, 8, out);
+	fwrite(odd->value, 1, odd->size, out);
+	assert_int_equal(fclose(out), 0);
+}
+
+static void test_odd_labels(void **state)
+{
+	const struct odd_label *odd = &odd_labels[unit_row(state)];
+	struct run run;
+	char *said;
+
+	write_labels(odd);
+	run_window(&run, "odd", 0, NULL);
+	assert_string_equal(run.e.text, "");
+	assert_string_equal(run.scan.detail, odd->detail);
+	said = told(&run.findings);
+	assert_non_null(strstr(said, odd->said));
+	free(said);
+	run_end(&run);
+	run_window(&run, "odd", 0, "label");
+	if (odd->word)
+		assert_refused(&run, odd->word);
+	else
+		assert_string_equal(run.e.text, "");
+	run_end(&run);
+}
+
 static void test_version(void **state)
 {
 	struct run run;
@@ -201,6 +264,20 @@ static void test_offsets(void **state)
 	free(bytes);
 }
 
+/* Offsets of 32 bits do not reach behind a table of 4 GiB, which a sparse file has at once. */
+static void test_endless_table(void **state)
+{
+	static const unsigned char count[4] = { 0377, 0377, 0377, 0077 };
+	struct run run;
+
+	(void)state;
+	unit_write("endless", count, sizeof(count));
+	assert_int_equal(truncate("endless", (INT64_C(1) << 32) + 64), 0);
+	run_window(&run, "endless", 0, NULL);
+	assert_refused(&run, "has a table of 4 GiB or more");
+	run_end(&run);
+}
+
 /* The table may be longer than what is looked at. */
 static void test_long_table(void **state)
 {
@@ -226,9 +303,11 @@ static const struct CMUnitTest mds[] = {
 	unit_table(test_told, told_of, file),
 	unit_table(test_refused, refused, file),
 	unit_table(test_damage, damages, name),
+	unit_table(test_odd_labels, odd_labels, name),
 	cmocka_unit_test(test_version),
 	cmocka_unit_test(test_cut),
 	cmocka_unit_test(test_offsets),
+	cmocka_unit_test(test_endless_table),
 	cmocka_unit_test(test_long_table),
 };
 

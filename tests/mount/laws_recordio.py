@@ -10,6 +10,8 @@ def add(law, name, shows, *names, **more):
 
 add("mixed", "files", "train/0:3 train/1:3 train/2:2 val/0:1 val/1:1 val/2:2", "train.rec", "val.rec")
 add("mixed", "faces", "0:2 1:1 2:1", "faces.rec")
+add("mixed", "readings", "images:6", "label-hot.rec", "label-below.rec",
+    tells="has its labels in 'one-hot label' of 'label-hot.rec', and in 'label' of 'label-below.rec'")
 add("shifted", "faces-aligned", "0:2 1:1 2:1", "faces-aligned.rec",
     tells="the first is the class, as InsightFace's loader has it")
 add("shifted", "fraction", "images:3", "label-fraction.rec",

@@ -173,6 +173,16 @@ static int by_place(const void *left, const void *right)
 	return (a->at > b->at) - (a->at < b->at);
 }
 
+/* Of pieces without bytes there is nothing to find, and the next piece has the same place. */
+static void add_piece(struct beton_file *file, const unsigned char *row)
+{
+	const struct beton_piece piece = { little_endian(row, 8), little_endian(row + 8, 8),
+					   little_endian(row + 16, 8) };
+
+	if (piece.size)
+		file->pieces.items[file->pieces.count++] = piece;
+}
+
 static int read_table(struct beton_file *file, uint64_t count)
 {
 	unsigned char bytes[TABLE_READ * PIECE_BYTES];
@@ -183,13 +193,8 @@ static int read_table(struct beton_file *file, uint64_t count)
 
 		err = beton_read_at(file, bytes, n * PIECE_BYTES,
 				    file->pieces_at + done * PIECE_BYTES);
-		for (size_t i = 0; i < n && !err; i++) {
-			const unsigned char *row = bytes + i * PIECE_BYTES;
-
-			file->pieces.items[file->pieces.count++] = (struct beton_piece){
-				little_endian(row, 8), little_endian(row + 8, 8),
-				little_endian(row + 16, 8) };
-		}
+		for (size_t i = 0; i < n && !err; i++)
+			add_piece(file, bytes + i * PIECE_BYTES);
 	}
 	return err;
 }

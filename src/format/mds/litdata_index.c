@@ -14,6 +14,7 @@ enum {
 	TAIL_MOST = 1 << 20, /* the config stands behind the list of chunks */
 	TRIES_MOST = 64,
 	DEPTH_MOST = 32,
+	NAME_MOST = 255, /* of a leaf: the keys above it are in each */
 };
 
 static int fail(const char **fault, const char *what)
@@ -51,7 +52,7 @@ static const struct litdata_format {
 	{ "file", MDS_BYTES, 0, NULL },
 	{ "pil", MDS_PIXELS, 0, NULL },
 	{ "jpeg_array", MDS_IMAGES, 0, "jpg" },
-	{ "int", MDS_INTEGER, 8, NULL },
+	{ "int", MDS_INTEGER, 0, NULL }, /* mds_shard.c finds how it is written */
 	{ "bool", MDS_INTEGER, 1, NULL },
 	{ "float", MDS_FLOAT, 8, NULL },
 	{ "str", MDS_TEXT, 0, "txt" },
@@ -110,11 +111,14 @@ static int walk_children(struct spec_walk *walk, const struct pyjson_value *chil
 		bool called = pyjson_next(&words, &unused, &key) && key.kind == PYJSON_STRING;
 		const char *word = called ? copy_string(arena, &key) : arena_print(arena, "%u", i);
 
+		if (word && *name)
+			word = arena_print(arena, "%s.%s", name, word);
 		if (!word)
 			return -ENOMEM;
+		if (strlen(word) > NAME_MOST)
+			return fail(walk->fault, "has keys that make a name beyond 255 bytes");
 		walk->columns->unnamed &= !called;
-		err = walk_spec(walk, &node,
-				*name ? arena_print(arena, "%s.%s", name, word) : word, depth + 1);
+		err = walk_spec(walk, &node, word, depth + 1);
 	}
 	return err;
 }
@@ -128,8 +132,6 @@ static int walk_spec(struct spec_walk *walk, const struct pyjson_value *node, co
 	struct pyjson_fault fault;
 	char *text = NULL;
 
-	if (!name)
-		return -ENOMEM;
 	if (depth > DEPTH_MOST || !find(node, "children_spec", &children) ||
 	    !find(node, "type", &type) || children.kind != PYJSON_ARRAY)
 		return fail(walk->fault, "has a data_spec of another form");

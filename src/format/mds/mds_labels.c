@@ -63,6 +63,17 @@ static int64_t sign_extended(uint64_t bits, unsigned bytes)
 	return (int64_t)(bits << unused) >> unused;
 }
 
+/* The lowest number is SAMPLE_UNLABELLED, as labels below 0 are none. */
+static int get_integer(const struct mds_column *column, uint64_t bits, unsigned bytes,
+		       struct mds_label *out, char why[MDS_WHY_BYTES])
+{
+	out->number = column->is_signed ? sign_extended(bits, bytes) : (int64_t)bits;
+	if (column->is_signed || out->number >= 0)
+		return 0;
+	snprintf(why, MDS_WHY_BYTES, "a number beyond 63 bits");
+	return -EDOM;
+}
+
 static int get_number(struct mds_shard *shard, const struct mds_column *column,
 		      struct mds_label *out, char why[MDS_WHY_BYTES])
 {
@@ -76,16 +87,12 @@ static int get_number(struct mds_shard *shard, const struct mds_column *column,
 	if (err)
 		return mds_refuse_read(shard, err);
 	bits = little_endian(stored, bytes);
-	if (column->kind == MDS_INTEGER) {
-		out->number = column->is_signed ? sign_extended(bits, bytes) : (int64_t)bits;
-		if (out->number != SAMPLE_UNLABELLED && (column->is_signed || out->number >= 0))
-			return 0;
-	} else {
-		real = ieee_value(bits, bytes);
-		out->none = real != real;
-		if (out->none || ieee_whole(real, &out->number))
-			return 0;
-	}
+	if (column->kind == MDS_INTEGER)
+		return get_integer(column, bits, bytes, out, why);
+	real = ieee_value(bits, bytes);
+	out->none = real != real;
+	if (out->none || ieee_whole(real, &out->number))
+		return 0;
 	snprintf(why, MDS_WHY_BYTES, "a label that is no whole number");
 	return -EDOM;
 }
@@ -119,7 +126,13 @@ static int refuse_labels(struct mds_shard *shard, const char *name)
 				 "columns are: %s", name, list);
 }
 
-/* Text and floats may be no labels, and nobody has said that they are: looks at all. */
+/* Any integer of up to 63 bits is a label. */
+static bool are_labels(const struct mds_column *column)
+{
+	return column->kind == MDS_INTEGER && (column->is_signed || column->width < NUMBER_MOST);
+}
+
+/* Others may be no labels, and nobody has said that they are: looks at all. */
 static int inspect_labels(void *context, size_t number, bool *unfit)
 {
 	struct mds_shard *shard = context;
@@ -128,7 +141,7 @@ static int inspect_labels(void *context, size_t number, bool *unfit)
 	struct mds_label label;
 	int err = 0;
 
-	for (uint32_t i = 0; i < shard->samples && column->kind != MDS_INTEGER && !err; i++) {
+	for (uint32_t i = 0; i < shard->samples && !are_labels(column) && !err; i++) {
 		err = mds_shard_sample(shard, i);
 		if (!err)
 			err = mds_label_read(shard, column, &label, why);
@@ -161,10 +174,11 @@ static const struct mds_column *find_number(const struct mds_shard *shard)
 	for (size_t i = 0; i < shard->columns.items.count && shard->columns.unnamed; i++) {
 		const struct mds_column *column = &shard->columns.items.items[i];
 
-		if (column->kind == MDS_INTEGER && found)
+		if (column->kind != MDS_INTEGER && column->kind != MDS_DIGITS)
+			continue;
+		if (found)
 			return NULL;
-		if (column->kind == MDS_INTEGER)
-			found = column;
+		found = column;
 	}
 	return found;
 }

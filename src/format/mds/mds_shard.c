@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "format/mds/litdata_index.h"
 
-enum { NUMBER = 4, JSON_MOST = 1 << 20 };
+enum { NUMBER = 4, JSON_MOST = 1 << 20, INTEGER_BYTES = 8, DIGITS_MOST = 20 };
 
 /* ---- Errors ---- */
 
@@ -110,6 +110,9 @@ static int read_table(struct mds_shard *shard)
 	bytes = NUMBER * ((uint64_t)shard->samples + 1);
 	if (bytes > shard->reader.length - NUMBER)
 		return mds_refuse_read(shard, -EBADMSG);
+	if (NUMBER + bytes > UINT32_MAX)
+		return refuse_damaged(shard, "has a table of 4 GiB or more, behind which "
+					     "no offset of 32 bits lies");
 	shard->offsets = malloc((size_t)bytes);
 	if (!shard->offsets)
 		return mds_no_memory(shard);
@@ -187,6 +190,71 @@ static int open_shard(struct mds_shard *shard, struct scan *scan, const char *wh
 	return shard->sizes && shard->values ? 0 : mds_no_memory(shard);
 }
 
+/* 1: it is decimal text; 0: it is none; or an error that was told. */
+static int is_decimal(struct mds_shard *chunk, const struct mds_value *value)
+{
+	char text[DIGITS_MOST + 1] = "";
+	size_t sign;
+	int err;
+
+	if (value->length == 0 || value->length > DIGITS_MOST)
+		return 0;
+	err = shard_read(chunk, text, (size_t)value->length, value->at);
+	if (err)
+		return err;
+	sign = *text == '-';
+	return value->length > sign &&
+	       strspn(text + sign, "0123456789") == value->length - sign;
+}
+
+/* What the sample at hand says of integers: how many of the columns it leaves open. */
+static int find_integers_of_sample(struct mds_shard *chunk, size_t *open)
+{
+	*open = 0;
+	for (size_t i = 0; i < chunk->columns.items.count; i++) {
+		struct mds_column *column = &chunk->columns.items.items[i];
+		int r;
+
+		if (column->kind != MDS_INTEGER || column->width)
+			continue;
+		r = is_decimal(chunk, &chunk->values[i]);
+		if (r < 0)
+			return r;
+		if (r == 0)
+			column->width = INTEGER_BYTES;
+		else if (chunk->values[i].length != INTEGER_BYTES)
+			column->kind = MDS_DIGITS;
+		else
+			++*open;
+	}
+	return 0;
+}
+
+/*
+ * Before litdata was a package of its own, lightning.data wrote integers as decimal text. The
+ * first value tells, or another one where it has 8 digits: as numbers they would be above 2^61.
+ */
+static int find_integers(struct mds_shard *chunk)
+{
+	size_t open = 1;
+	int err = 0;
+
+	for (uint32_t i = 0; i < chunk->samples && open && !err; i++) {
+		err = mds_shard_sample(chunk, i);
+		if (!err)
+			err = find_integers_of_sample(chunk, &open);
+	}
+	for (size_t i = 0; i < chunk->columns.items.count && chunk->samples; i++) {
+		struct mds_column *column = &chunk->columns.items.items[i];
+
+		if (column->kind == MDS_INTEGER && !column->width)
+			column->kind = MDS_DIGITS;
+		if (column->kind == MDS_DIGITS)
+			column->extension = "txt";
+	}
+	return err;
+}
+
 int mds_shard_open(struct mds_shard *shard, struct scan *scan, struct error *e)
 {
 	return open_shard(shard, scan, "an MDS shard", read_columns, e);
@@ -194,7 +262,9 @@ int mds_shard_open(struct mds_shard *shard, struct scan *scan, struct error *e)
 
 int litdata_chunk_open(struct mds_shard *chunk, struct scan *scan, struct error *e)
 {
-	return open_shard(chunk, scan, "a LitData chunk", find_columns, e);
+	int err = open_shard(chunk, scan, "a LitData chunk", find_columns, e);
+
+	return err ? err : find_integers(chunk);
 }
 
 void mds_shard_close(struct mds_shard *shard)

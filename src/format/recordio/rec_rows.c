@@ -267,11 +267,21 @@ static int begin_group(struct rec_file *file, const char *split, const char *nam
 	return samples_begin(file->scan->samples, &group) < 0 ? rec_no_memory(file) : 0;
 }
 
+/* Files whose labels are read in different ways are of no common classes: the view compares. */
+static const char *labels_name(const struct rec_rows *rows)
+{
+	const char *place = rows->file->scan->rows->labels;
+
+	if (rows->reading == READ_NONE)
+		return NULL;
+	if (place)
+		return place;
+	return rows->reading == READ_HOT && rows->several ? "one-hot label" : "label";
+}
+
 static int add_samples(struct rec_rows *rows, const char *split, const char *extension)
 {
-	const char *name = rows->file->scan->rows->labels;
-	int err = begin_group(rows->file, split, "images", extension,
-			      rows->reading == READ_NONE ? NULL : name ? name : "label");
+	int err = begin_group(rows->file, split, "images", extension, labels_name(rows));
 
 	for (size_t i = 0; i < rows->items.count && !err; i++) {
 		const struct rec_row *row = &rows->items.items[i];

@@ -50,6 +50,14 @@ static const struct {
 	  "t/a/0/0.jpg | t/b/0/0.jpg" },
 	{ "labels that one shard does not have", "t:a:l:1:0|t:a::1", VIEW_AUTO,
 	  "t/a/0.jpg | t/a/1.jpg" },
+	{ "labels of another column in one shard", "t:i:l:1:0|t:i:c:1:0|t:i:l:1:1", VIEW_AUTO,
+	  "t/i/0.jpg | t/i/1.jpg | t/i/2.jpg" },
+	{ "a column in one shard, names in another", "t:i:l:1:0|t:i:c:1:@a", VIEW_AUTO,
+	  "t/i/0.jpg | t/i/1.jpg" },
+	{ "another column in a shard without rows", "t:i:l:1:0|t:i:c:0|t:i:l:1:1", VIEW_AUTO,
+	  "t/0/0.jpg | | t/1/1.jpg" },
+	{ "and in the first one", "t:i:c:0|t:i:l:1:0|t:i:l:1:1", VIEW_AUTO,
+	  "| t/0/0.jpg | t/1/1.jpg" },
 	{ "two arrays without", "t:a::1 t:b::1|t:a::1", VIEW_AUTO,
 	  "t/a/0.jpg t/b/0.jpg | t/a/1.jpg" },
 	{ "with and without", "t:a:l:1:3 t:b::1", VIEW_AUTO, "t/3/0.jpg t/b/0.jpg" },
@@ -213,6 +221,8 @@ static const struct {
 	{ "t:i:l:2:1,2 v:i:l:2:-1", "the 2 labels are not 0 to 1" },
 	{ "t:i:l:2:cat,0", "some labels are numbers, and others names" },
 	{ "t:i:l:2:0,1|t:i::2", "'i' in '/t' has labels in some of the files only" },
+	{ "t:i:l:2:0,1|t:i:c:2:0,1", "'i' in '/t' has its labels in 'l' of 'the/file', and in 'c' of "
+				     "'the/file': its rows are shown without; labels=NAME" },
 };
 
 static void warn_about(void *script)
