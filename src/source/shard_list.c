@@ -260,18 +260,38 @@ int shard_list_of_file(const char *path, size_t *left, struct shard_list *list,
 	return directory ? list_index(directory, left, list, e) : error_no_memory(e, NULL);
 }
 
-int shard_list_of_directory(const char *path, size_t *left, struct shard_list *list,
-			    struct error *e)
+/* An index.json that is none among some that are: its split is not left out. */
+static int refuse_split(const char *directory, struct error *e)
+{
+	CLEANUP(cleanup_free) char *path = json_file_join(directory, INDEX);
+
+	return path ? json_names_refuse(path, "lists no shards", REMEDY, e) :
+		      error_no_memory(e, NULL);
+}
+
+static int list_splits(const char *path, size_t *left, struct shard_list *list,
+		       struct error *e)
 {
 	CLEANUP(path_list_free) struct path_list directories = { NULL, 0, 0 };
-	int there = list_index(path, left, list, e);
-	bool any = there > 0;
+	int there = directory_list_with(path, INDEX, &directories, e);
+	const char *none = NULL;
+	bool any = false;
 
-	if (there == 0)
-		there = directory_list_with(path, INDEX, &directories, e);
 	for (size_t i = 0; i < directories.count && there >= 0; i++) {
 		there = list_index(directories.items[i], left, list, e);
 		any |= there > 0;
+		if (there == 0 && !none)
+			none = directories.items[i];
 	}
+	if (there >= 0 && any && none)
+		return refuse_split(none, e);
 	return there < 0 ? there : any;
+}
+
+int shard_list_of_directory(const char *path, size_t *left, struct shard_list *list,
+			    struct error *e)
+{
+	int there = list_index(path, left, list, e);
+
+	return there ? there : list_splits(path, left, list, e);
 }

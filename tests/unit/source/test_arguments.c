@@ -98,7 +98,7 @@ static void test_saved_directories(void **state)
 			       "v/b/indices.arrow", "v/b/dataset.arrow", "v/b/indices.arrow",
 			       "none/dataset.arrow", "v/b/dataset.arrow", "v/b/indices.arrow",
 			       "x", "x/" };
-	static const char *const damaged[] = { "[]", "{", "{\"_data_files\": null}",
+	static const char *const damaged[] = { "", "[]", "{", "{\"_data_files\": null}",
 					       "{\"_data_files\": [{\"filename\": \"a/\"}]}",
 					       "{\"_data_files\": [{\"filename\": \"..\"}]}",
 					       "{\"_data_files\": [{\"filename\": \"a\\u0000\"}]}",
@@ -184,7 +184,7 @@ static void test_shard_indexes(void **state)
 	const char *want[] = { "d/a/s.0.mds", "d/a/c/s.1.mds.zstd", "d/b/s.0.mds", "d/b/s.0.mds",
 			       "other" };
 	static const char *const damaged[] = {
-		"{\"shards\": [", "{\"shards\": []}", "{\"shards\": null}", SHARDS("7"),
+		"", "{\"shards\": [", "{\"shards\": []}", "{\"shards\": null}", SHARDS("7"),
 		SHARDS("{\"format\": \"json\", \"version\": 2}"),
 		SHARDS("{\"format\": \"mds\", \"version\": 3}"),
 		SHARDS(SHARD("null", "null")), SHARDS(SHARD("7", "null")),
@@ -244,6 +244,43 @@ static void test_shard_indexes(void **state)
 	}
 	arguments_free(arguments);
 	assert_int_equal(system("rm -r d other"), 0);
+}
+
+static const struct {
+	const char *script; /* makes d/c/index.json */
+	int err;
+} splits[] = {
+	{ ":>d/c/index.json", -EBADMSG },
+	{ "echo '{\"sha' >d/c/index.json", -EBADMSG },
+	{ "echo '{\"pages\": []}' >d/c/index.json", -EBADMSG },
+	{ "ln -s none d/c/index.json", -EBADMSG },
+	{ "ln -s index.json d/c/index.json", -ELOOP },
+	{ "mkfifo d/c/index.json", 0 }, /* it is no file */
+	{ ":", 0 },
+};
+
+/* No split is left out without a word: its index.json is named. */
+static void test_damaged_split(void **state)
+{
+	const char *texts[] = { "d" };
+	struct arguments *arguments;
+	struct error e;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(splits); i++) {
+		assert_int_equal(system("mkdir -p d/a d/b d/c"), 0);
+		write_text("d/a/index.json", SHARDS(SHARD(FILE_OF("s.0.mds", "3"), "null")));
+		write_text("d/b/index.json", SHARDS(SHARD(FILE_OF("s.0.mds", "3"), "null")));
+		assert_int_equal(system(splits[i].script), 0);
+		assert_int_equal(parse(texts, 1, &arguments, &e), splits[i].err);
+		if (!splits[i].err) {
+			assert_int_equal(arguments_count(arguments), 2);
+			arguments_free(arguments);
+		} else if (!strstr(e.text, "'d/c/index.json'")) {
+			fail_msg("%s: %s", splits[i].script, e.text);
+		}
+		assert_int_equal(system("rm -r d"), 0);
+	}
 }
 
 /* In UTF-16, whose names are longer in UTF-8. */
@@ -381,6 +418,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_saved_directories),
 	cmocka_unit_test(test_lmdb_directories),
 	cmocka_unit_test(test_shard_indexes),
+	cmocka_unit_test(test_damaged_split),
 	cmocka_unit_test(test_saved_directory_with_many_names),
 	cmocka_unit_test(test_saved_directory_has_bounds),
 	cmocka_unit_test(test_none),
