@@ -157,20 +157,25 @@ static bool parse_size(const char *text, uint64_t *out)
 	return *text >= '0' && *text <= '9' && !*end && !errno;
 }
 
+static size_t directory_length(const struct json_file *index)
+{
+	return (size_t)(filename_of(index->path) - index->path) - 1;
+}
+
 /* Appends a shard: 1; 0: it has no such file, or `must_exist` and it does not; or an error. */
 static int add_shard(const struct json_file *index, char *const *texts, bool must_exist,
 		     struct shard_list *list, struct error *e)
 {
-	const char *name = texts[0], *base = filename_of(index->path);
-	struct shard_name shard = { .directory = (size_t)(base - index->path) - 1,
-				    .size = SHARD_SIZE_UNKNOWN };
+	const char *name = texts[0];
+	size_t directory = directory_length(index);
+	struct shard_name shard = { .directory = directory, .size = SHARD_SIZE_UNKNOWN };
 	struct stat st;
 
 	if (!*name)
 		return 0;
 	if (*name == '/' || has_dots(name) || (*texts[1] && !parse_size(texts[1], &shard.size)))
 		return refuse_name(index, name, e);
-	if (asprintf(&shard.path, "%.*s%s", (int)(base - index->path), index->path, name) < 0)
+	if (asprintf(&shard.path, "%.*s/%s", (int)directory, index->path, name) < 0)
 		return error_no_memory(e, NULL);
 	if (must_exist && stat(shard.path, &st) < 0 && errno == ENOENT) {
 		free(shard.path);
@@ -224,7 +229,8 @@ static int list_chunks(struct json_file *index, struct shard_list *list, struct 
 {
 	static const struct json_names_kind chunks = { read_chunks, "chunks", SHARDS_MOST * TEXTS,
 						       fits_any, "write the dataset again" };
-	struct shard_name itself = { strdup(index->path), 0, SHARD_SIZE_UNKNOWN };
+	struct shard_name itself = { strdup(index->path), directory_length(index),
+				     SHARD_SIZE_UNKNOWN };
 
 	if (!itself.path || vec_push(list, itself) < 0) {
 		free(itself.path);
@@ -269,11 +275,23 @@ static int refuse_split(const char *directory, struct error *e)
 		      error_no_memory(e, NULL);
 }
 
+/* A split's directory may be a link: its files lie below the directory that was named. */
+static void set_directory(struct shard_list *list, size_t from, const char *path)
+{
+	size_t n = strlen(path);
+
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	for (; from < list->count; from++)
+		list->items[from].directory = n;
+}
+
 static int list_splits(const char *path, size_t *left, struct shard_list *list,
 		       struct error *e)
 {
 	CLEANUP(path_list_free) struct path_list directories = { NULL, 0, 0 };
 	int there = directory_list_with(path, INDEX, &directories, e);
+	size_t before = list->count;
 	const char *none = NULL;
 	bool any = false;
 
@@ -285,6 +303,7 @@ static int list_splits(const char *path, size_t *left, struct shard_list *list,
 	}
 	if (there >= 0 && any && none)
 		return refuse_split(none, e);
+	set_directory(list, before, path);
 	return there < 0 ? there : any;
 }
 

@@ -223,7 +223,9 @@ static void test_shard_indexes(void **state)
 	assert_int_equal(arguments_open(arguments, 2, want[2], &source, &e), 0);
 	source_close(source);
 	assert_int_equal(system("mv d/b/s.0.mds d && ln -s ../s.0.mds d/b"), 0);
-	assert_int_equal(arguments_open(arguments, 2, want[2], &source, &e), -EXDEV);
+	assert_int_equal(arguments_open(arguments, 2, want[2], &source, &e), 0);
+	source_close(source); /* it lies below what was named, d/ */
+	assert_int_equal(arguments_open(arguments, 3, want[3], &source, &e), -EXDEV);
 	arguments_free(arguments);
 	for (size_t i = 0; i < COUNT(damaged); i++) {
 		write_text("d/b/index.json", damaged[i]);
@@ -281,6 +283,49 @@ static void test_damaged_split(void **state)
 		}
 		assert_int_equal(system("rm -r d"), 0);
 	}
+}
+
+/* A link in place of a split, or of what goes before its chunks, leads nowhere else. */
+static void test_links_of_splits(void **state)
+{
+	const char *texts[] = { "d/" };
+	static const struct {
+		const char *path;
+		int err;
+	} files[] = {
+		{ "d/a/index.json", 0 }, { "d/a/c.bin", -ENOENT }, { "d/b/index.json", -EXDEV },
+		{ "d/b/c.bin", -ENOENT }, { "d/c/s.0.mds", -EXDEV }, { "d/e/s.1.mds", 0 },
+	};
+	struct arguments *arguments;
+	struct error e;
+
+	(void)state;
+	assert_int_equal(system("mkdir -p d/a d/b d/.f o && ln -s ../o d/c && ln -s .f d/e"), 0);
+	write_text("d/a/index.json", CHUNK("c.bin"));
+	write_text("o/chunks", CHUNK("c.bin"));
+	assert_int_equal(system("ln -s ../../o/chunks d/b/index.json"), 0);
+	write_text("o/index.json", SHARDS(SHARD(FILE_OF("s.0.mds", "3"), "null")));
+	write_text("o/s.0.mds", "abc");
+	write_text("d/.f/index.json", SHARDS(SHARD(FILE_OF("s.1.mds", "3"), "null")));
+	write_text("d/.f/s.1.mds", "abc");
+	assert_int_equal(parse(texts, 1, &arguments, &e), 0);
+	assert_int_equal(arguments_count(arguments), COUNT(files));
+	for (uint32_t i = 0; i < COUNT(files); i++) {
+		char *path = arguments_path(arguments, i);
+		struct source *source;
+		int err = arguments_open(arguments, i, path, &source, &e);
+
+		assert_string_equal(path, files[i].path);
+		if (err != files[i].err)
+			fail_msg("%s: %d", path, err);
+		if (!err)
+			source_close(source);
+		if (err == -EXDEV)
+			assert_non_null(strstr(e.text, "leads out of the directory 'd'"));
+		free(path);
+	}
+	arguments_free(arguments);
+	assert_int_equal(system("rm -r d o"), 0);
 }
 
 /* In UTF-16, whose names are longer in UTF-8. */
@@ -419,6 +464,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_lmdb_directories),
 	cmocka_unit_test(test_shard_indexes),
 	cmocka_unit_test(test_damaged_split),
+	cmocka_unit_test(test_links_of_splits),
 	cmocka_unit_test(test_saved_directory_with_many_names),
 	cmocka_unit_test(test_saved_directory_has_bounds),
 	cmocka_unit_test(test_none),
