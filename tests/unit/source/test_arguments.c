@@ -328,6 +328,30 @@ static void test_links_of_splits(void **state)
 	assert_int_equal(system("rm -r d o"), 0);
 }
 
+/* Files that an index lists are whole, and nothing beside them is opened. */
+static void test_listed_files_are_no_parts(void **state)
+{
+	char *texts[] = { (char[]){ "d" } };
+	struct source_set set;
+	struct error e;
+
+	(void)state;
+	assert_int_equal(system("mkdir d && ln -s /etc/hostname d/s.tar.003"), 0);
+	write_text("d/index.json", SHARDS(SHARD(FILE_OF("s.tar.001", "3"), "null") ","
+					  SHARD(FILE_OF("s.tar.002", "3"), "null")));
+	write_text("d/s.tar.001", "abc");
+	write_text("d/s.tar.002", "def");
+	assert_int_equal(source_set_open(texts, 1, false, &set, &e), 0);
+	assert_int_equal(set.count, 2);
+	source_set_close(&set);
+	write_text("d/index.json", SHARDS(SHARD(FILE_OF("s.tar.001", "3"), "null")));
+	assert_int_equal(source_set_open(texts, 1, false, &set, &e), 0);
+	assert_int_equal(set.count, 1);
+	assert_int_equal(source_size(set.sources[0]), 3);
+	source_set_close(&set);
+	assert_int_equal(system("rm -r d"), 0);
+}
+
 /* In UTF-16, whose names are longer in UTF-8. */
 static void write_utf16_state(const char *path, unsigned names)
 {
@@ -465,6 +489,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_shard_indexes),
 	cmocka_unit_test(test_damaged_split),
 	cmocka_unit_test(test_links_of_splits),
+	cmocka_unit_test(test_listed_files_are_no_parts),
 	cmocka_unit_test(test_saved_directory_with_many_names),
 	cmocka_unit_test(test_saved_directory_has_bounds),
 	cmocka_unit_test(test_none),
