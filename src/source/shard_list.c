@@ -13,6 +13,10 @@
 
 #define INDEX "index.json"
 #define REMEDY "name the shards beside it instead"
+#define LITDATA_REMEDY "write the dataset again"
+/* before it is known whose it is */
+#define ANY_REMEDY "name the shards beside it instead if they are MDS; if it is LitData's, " \
+	"write the dataset again, in larger chunks"
 
 enum { SHARDS_MOST = 100000, TEXTS = 4 /* of a shard: name and size, twice */ };
 
@@ -129,6 +133,13 @@ static int refuse_name(const struct json_file *index, const char *name, struct e
 			 "write the dataset again, or copy its shards there", index->path, name);
 }
 
+static int refuse_size(const struct json_file *index, char *const *texts, struct error *e)
+{
+	return error_set(e, ERROR_DATASET, EBADMSG,
+			 "'%s' says that the shard '%.200s' has '%.40s' bytes, which is no size of a "
+			 "file; " REMEDY, index->path, texts[0], texts[1]);
+}
+
 /* Codecs whose streams are not read, and what unpacks a shard beside itself. */
 static int refuse_codec(const char *path, struct error *e)
 {
@@ -173,8 +184,10 @@ static int add_shard(const struct json_file *index, char *const *texts, bool mus
 
 	if (!*name)
 		return 0;
-	if (*name == '/' || has_dots(name) || (*texts[1] && !parse_size(texts[1], &shard.size)))
+	if (*name == '/' || has_dots(name))
 		return refuse_name(index, name, e);
+	if (*texts[1] && !parse_size(texts[1], &shard.size))
+		return refuse_size(index, texts, e);
 	if (asprintf(&shard.path, "%.*s/%s", (int)directory, index->path, name) < 0)
 		return error_no_memory(e, NULL);
 	if (must_exist && stat(shard.path, &st) < 0 && errno == ENOENT) {
@@ -211,7 +224,7 @@ static int list_shards(const struct json_file *index, const struct json_names_ki
 	int err = json_names_list(index, kind, &texts, e);
 
 	if (!err && (texts.count == 0 || texts.count % TEXTS))
-		err = json_names_refuse(index->path, "lists no shards", REMEDY, e);
+		err = json_names_refuse(index->path, "lists no shards", kind->remedy, e);
 	for (size_t i = 0; i < texts.count && !err; i += TEXTS)
 		err = add_shard_or_zip(index, texts.items + i, list, e);
 	return err ? err : 1;
@@ -228,7 +241,7 @@ static bool has_member(const struct json_file *index, const char *member)
 static int list_chunks(struct json_file *index, struct shard_list *list, struct error *e)
 {
 	static const struct json_names_kind chunks = { read_chunks, "chunks", SHARDS_MOST * TEXTS,
-						       fits_any, "write the dataset again" };
+						       fits_any, LITDATA_REMEDY };
 	struct shard_name itself = { strdup(index->path), directory_length(index),
 				     SHARD_SIZE_UNKNOWN };
 
@@ -245,7 +258,7 @@ static int list_index(const char *directory, size_t *left, struct shard_list *li
 	static const struct json_names_kind shards = { read_shards, "shards", SHARDS_MOST * TEXTS,
 						       fits_any, REMEDY };
 	CLEANUP(json_file_free) struct json_file index;
-	int there = json_file_read(directory, INDEX, left, REMEDY, &index, e);
+	int there = json_file_read(directory, INDEX, left, ANY_REMEDY, &index, e);
 
 	if (there > 0 && has_member(&index, "\"data_format\"") && has_member(&index, "\"chunks\""))
 		return list_chunks(&index, list, e);
@@ -271,7 +284,7 @@ static int refuse_split(const char *directory, struct error *e)
 {
 	CLEANUP(cleanup_free) char *path = json_file_join(directory, INDEX);
 
-	return path ? json_names_refuse(path, "lists no shards", REMEDY, e) :
+	return path ? json_names_refuse(path, "lists no shards", ANY_REMEDY, e) :
 		      error_no_memory(e, NULL);
 }
 

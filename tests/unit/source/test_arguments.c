@@ -352,6 +352,42 @@ static void test_listed_files_are_no_parts(void **state)
 	assert_int_equal(system("rm -r d"), 0);
 }
 
+static const struct {
+	const char *index, *says;
+} remedies[] = {
+	{ "", "is empty; name the shards beside it instead if they are MDS; if it is LitData's" },
+	{ SHARDS(""), "lists no shards; name the shards beside it" },
+	{ "{\"chunks\": [], \"config\": {\"data_format\": []}}",
+	  "lists no shards; write the dataset again" },
+	{ SHARDS(SHARD(FILE_OF("s.mds", "-1"), "null")),
+	  "says that the shard 's.mds' has '-1' bytes, which is no size" },
+	{ SHARDS(SHARD(FILE_OF("s.mds", "1"), "null") "," SHARD(FILE_OF("s.mds", "1"), "null")),
+	  "if one lists the file twice, take the second out of it" },
+};
+
+/* Each sentence has a remedy that works for the dataset. */
+static void test_remedies_of_shards(void **state)
+{
+	char *texts[] = { (char[]){ "d/index.json" }, (char[]){ "d" } };
+	struct source_set set;
+	struct error e;
+
+	(void)state;
+	assert_int_equal(system("mkdir d"), 0);
+	write_text("d/s.mds", "x");
+	for (size_t i = 0; i < COUNT(remedies); i++) {
+		write_text("d/index.json", remedies[i].index);
+		assert_true(source_set_open(texts, 1, false, &set, &e) < 0);
+		assert_int_equal(e.status, ERROR_DATASET);
+		if (!strstr(e.text, remedies[i].says))
+			fail_msg("no \"%s\" in: %s", remedies[i].says, e.text);
+	}
+	write_text("d/index.json", SHARDS(SHARD(FILE_OF("s.mds", "1"), "null")));
+	assert_int_equal(source_set_open(texts, 2, false, &set, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "name each index.json, or its directory, once"));
+	assert_int_equal(system("rm -r d"), 0);
+}
+
 /* In UTF-16, whose names are longer in UTF-8. */
 static void write_utf16_state(const char *path, unsigned names)
 {
@@ -490,6 +526,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_damaged_split),
 	cmocka_unit_test(test_links_of_splits),
 	cmocka_unit_test(test_listed_files_are_no_parts),
+	cmocka_unit_test(test_remedies_of_shards),
 	cmocka_unit_test(test_saved_directory_with_many_names),
 	cmocka_unit_test(test_saved_directory_has_bounds),
 	cmocka_unit_test(test_none),
