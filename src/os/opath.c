@@ -16,6 +16,8 @@
 
 #include "base/cleanup.h"
 
+enum { RACES_MOST = 16 }; /* of openat2 with a rename */
+
 static bool opath_is_same_file(int a, int b)
 {
 	struct stat st, other;
@@ -56,6 +58,16 @@ int opath_reopen(int held, const char *path, int flags)
 	return readlink(link, &first, 1) < 0 ? open_path(held, path, flags) : -ENOENT;
 }
 
+/* open(2) with O_DIRECTORY says ENOTDIR of a link, too. */
+static int refuse_no_directory(int at, const char *name)
+{
+	struct stat st;
+
+	errno = fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode) ?
+			ELOOP : ENOTDIR;
+	return -1;
+}
+
 /* Name by name, without links. */
 static int hold_without_links(int root, const char *path)
 {
@@ -64,7 +76,7 @@ static int hold_without_links(int root, const char *path)
 
 	for (;;) {
 		size_t n = strcspn(path, "/");
-		int fd;
+		int at = held < 0 ? root : held, fd;
 
 		if (n > NAME_MAX) {
 			errno = ENAMETOOLONG;
@@ -72,10 +84,10 @@ static int hold_without_links(int root, const char *path)
 		}
 		memcpy(name, path, n);
 		name[n] = '\0';
-		fd = openat(held < 0 ? root : held, name,
+		fd = openat(at, name,
 			    O_PATH | O_NOFOLLOW | O_CLOEXEC | (path[n] ? O_DIRECTORY : 0));
 		if (fd < 0)
-			return -1;
+			return errno == ENOTDIR ? refuse_no_directory(at, name) : -1;
 		cleanup_close(&held);
 		held = fd;
 		path += n + strspn(path + n, "/");
@@ -90,10 +102,16 @@ int opath_hold_below(int root, const char *path)
 #ifdef RESOLVE_BENEATH
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
 				.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS };
-	int fd = (int)syscall(__NR_openat2, root, path, &how, sizeof(how));
 
-	if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
-		return fd;
+	/* a rename anywhere may be what makes ".." unsafe: EAGAIN */
+	for (unsigned i = 0; i < RACES_MOST; i++) {
+		int fd = (int)syscall(__NR_openat2, root, path, &how, sizeof(how));
+
+		if (fd >= 0 || (errno != ENOSYS && errno != EPERM && errno != EAGAIN))
+			return fd;
+		if (errno != EAGAIN)
+			break;
+	}
 #endif
 	return hold_without_links(root, path);
 }

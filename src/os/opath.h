@@ -20,8 +20,9 @@ int opath_reopen(int held, const char *path, int flags);
 
 /*
  * An O_PATH descriptor of what `path` leads to, which lies below the directory `root`: or -1
- * and errno, EXDEV where a link leads out of it. Before Linux 5.6, and where a seccomp filter
- * forbids openat2, no name of the path may be a link (ELOOP, or ENOTDIR).
+ * and errno, EXDEV where a link leads out of it. Before Linux 5.6, where a seccomp filter
+ * forbids openat2, and while others rename files all the time, no name of the path may be a
+ * link (ELOOP).
  */
 int opath_hold_below(int root, const char *path);
 

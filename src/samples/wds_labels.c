@@ -431,6 +431,8 @@ int wds_label_read(struct wds_window *window, const struct wds_rule *rule,
 		return broken(why, "is too long for a label");
 	if (rule->kind == WDS_LABEL_JSON && has_holes(member))
 		return broken(why, "has holes, and JSON has no zero bytes");
+	if (!wds_window_may_decode(window, member))
+		return broken(why, "is too long, with the labels before it");
 	err = read_member(window, member, small, &large, &text);
 	if (err == -EBADMSG)
 		return broken(why, "cannot be decoded");
@@ -470,7 +472,8 @@ int wds_label_items(struct wds_window *window, const struct wds_member *member,
 	const char *text;
 	int err;
 
-	if (member->size > JSON_MOST || has_holes(member))
+	if (member->size > JSON_MOST || has_holes(member) ||
+	    !wds_window_may_decode(window, member))
 		return 0;
 	err = read_member(window, member, small, &large, &text);
 	if (!err)

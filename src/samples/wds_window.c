@@ -7,9 +7,14 @@
 
 #include "base/checked.h"
 #include "base/cleanup.h"
+#include "format/limits.h"
 #include "samples/wds_extents.h"
 
-enum { DECODED_MOST = 16 << 20 }; /* for its first bytes */
+enum {
+	DECODED_MOST = 16 << 20,  /* for its first bytes */
+	DECODED_SMALL = 4096,     /* no more than its entry in the zip costs */
+	DECODED_FREE = 256 << 20, /* of a source, see limit_sum */
+};
 
 static int wds_window_fetch(struct wds_window *window, uint64_t offset, size_t n)
 {
@@ -61,6 +66,13 @@ static int wds_window_copy(struct wds_window *window, uint64_t offset, uint64_t 
 	return 0;
 }
 
+bool wds_window_may_decode(struct wds_window *window, const struct wds_member *member)
+{
+	return member->whole || member->size <= DECODED_SMALL ||
+	       limit_sum(&window->decoded, member->size, source_size(window->source),
+			 DECODED_FREE);
+}
+
 int wds_window_member(struct wds_window *window, const struct wds_member *member,
 		      unsigned char *out)
 {
@@ -96,7 +108,8 @@ int wds_window_head(struct wds_window *window, const struct wds_member *member, 
 
 	if (member->whole)
 		return wds_window_copy(window, member->offset, n, out);
-	if (!member->coded || member->size > DECODED_MOST)
+	if (!member->coded || member->size > DECODED_MOST ||
+	    !wds_window_may_decode(window, member))
 		return -EBADMSG;
 	all = malloc(member->size);
 	err = all ? wds_window_member(window, member, all) : -ENOMEM;

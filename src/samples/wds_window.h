@@ -32,6 +32,7 @@ enum {
 
 struct wds_window {
 	const struct source *source;
+	uint64_t decoded; /* wds_window_may_decode */
 	uint64_t at;
 	size_t held;
 	unsigned char bytes[WDS_WINDOW];
@@ -44,6 +45,12 @@ struct wds_window {
  */
 int wds_window_get(struct wds_window *window, uint64_t offset, size_t n,
 		   const unsigned char **out);
+
+/*
+ * May this member be decoded, with those before it? A few bytes of a zip can be many of
+ * blanks: the sum is bounded by the size of the source (format/limits.h).
+ */
+bool wds_window_may_decode(struct wds_window *window, const struct wds_member *member);
 
 /*
  * All of a member that has `size` bytes, holes included, into `out`: 0, or an errno. -EBADMSG:

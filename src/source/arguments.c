@@ -19,7 +19,7 @@ struct argument {
 	const char *text;    /* a literal path, owned or not; */
 	char *owned;
 	struct brace *brace; /* or a pattern, if it is one */
-	size_t directory;    /* a shard lies below these first bytes of its path, */
+	size_t directory;    /* a listed file lies below these first bytes of its path, */
 	uint64_t size;       /* and has this size, as its index says */
 	uint32_t before;     /* files of the arguments before it */
 };

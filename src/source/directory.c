@@ -375,12 +375,26 @@ int directory_refuse(const char *path, struct error *e)
 
 /* ---- Directories with a file of a certain name ---- */
 
-/* Appends a directory, which is then the list's, if it has that file: 1, 0 or -ENOMEM. */
+enum { HAS_NONE, HAS_FILE, HAS_UNKNOWN };
+
+/* A dangling link, or a directory that may not be searched, says nothing. */
+static int directory_has_file(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) == 0)
+		return S_ISREG(st.st_mode) ? HAS_FILE : HAS_NONE;
+	if (errno == ENOENT && lstat(path, &st) == 0)
+		return HAS_UNKNOWN;
+	return errno == ENOENT || errno == ENOTDIR ? HAS_NONE : HAS_UNKNOWN;
+}
+
+/* Appends a directory, which is then the list's, if it has that file, or may have it: HAS_,
+   or -ENOMEM. */
 static int directory_add_with(char *directory, const char *name, struct path_list *list)
 {
 	CLEANUP(cleanup_free) char *file = directory ? json_file_join(directory, name) : NULL;
-	struct stat st;
-	int there = !file ? -ENOMEM : stat(file, &st) == 0 && S_ISREG(st.st_mode);
+	int there = file ? directory_has_file(file) : -ENOMEM;
 
 	if (there > 0 && vec_push(list, directory) < 0)
 		there = -ENOMEM;
@@ -393,7 +407,7 @@ int directory_list_with(const char *path, const char *name, struct path_list *li
 			struct error *e)
 {
 	CLEANUP(listing_free) struct directory_listing listing = { .names = VEC_INIT };
-	size_t directories = 0, count = 0;
+	size_t directories = 0, count = 0, before = list->count;
 	int there = 0;
 
 	listing_read(&listing, path, NULL);
@@ -404,12 +418,12 @@ int directory_list_with(const char *path, const char *name, struct path_list *li
 			continue;
 		directories++;
 		there = directory_add_with(json_file_join(path, directory->text), name, list);
-		count += there > 0;
+		count += there == HAS_FILE;
 	}
 	if (there < 0)
 		return error_no_memory(e, path);
 	if (2 * count <= directories)
-		while (count-- > 0)
+		while (list->count > before)
 			free(list->items[--list->count]);
 	return 0;
 }

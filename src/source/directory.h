@@ -21,7 +21,8 @@ int directory_list_databases(const char *path, struct path_list *list, struct er
 
 /*
  * Appends the directories in `path` that have a file of that name, in the order of their
- * names, unless half of them or more have none: 0, or -ENOMEM and a sentence.
+ * names, unless half of them or more have none: 0, or -ENOMEM and a sentence. One that cannot
+ * be looked into is not left out without a word: it is appended, too.
  */
 int directory_list_with(const char *path, const char *name, struct path_list *list,
 			struct error *e);

@@ -86,13 +86,17 @@ int json_file_read(const char *directory, const char *name, size_t *left,
 {
 	CLEANUP(json_file_close) struct source *source = NULL;
 	uint64_t size;
+	int err;
 
 	*out = (struct json_file){ .path = json_file_join(directory, name) };
 	if (!out->path)
 		return error_no_memory(e, NULL);
-	if (source_open(out->path, &source, NULL) < 0 || source_size(source) == 0)
-		return 0;
+	err = source_open(out->path, &source, e);
+	if (err)
+		return err == -ENOENT || err == -EISDIR ? 0 : err;
 	size = source_size(source);
+	if (size == 0)
+		return json_names_refuse(out->path, "is empty", remedy, e);
 	if (*left < FILE_COST || size > *left - FILE_COST)
 		return json_names_refuse(out->path, "and such files before it are too many, or "
 					 "too large", remedy, e);

@@ -36,8 +36,8 @@ struct json_file {
 };
 
 /*
- * Reads DIRECTORY/NAME: 1; 0: there is no such file, or nothing in it; or a negative errno
- * and a sentence with the remedy. To be freed in any case.
+ * Reads DIRECTORY/NAME: 1; 0: there is no such file; or a negative errno and a sentence with
+ * the remedy, also of an empty file. To be freed in any case.
  */
 int json_file_read(const char *directory, const char *name, size_t *left,
 		   const char *remedy, struct json_file *out, struct error *e);

@@ -186,9 +186,9 @@ int file_open(const char *path, size_t directory, int *fd, struct source_info *i
 
 	if (held < 0 && directory && (errno == EXDEV || errno == ELOOP))
 		return error_set(e, ERROR_DATASET, EXDEV,
-				 "'%s' leads out of the directory whose index.json names it; put a "
-				 "copy of the file there (MDS shards can be named themselves)",
-				 path);
+				 "'%s' leads out of the directory '%.*s'; put a copy of the file "
+				 "there (MDS shards can be named themselves)", path,
+				 (int)directory, path);
 	if (held < 0 || fstat(held, &st) < 0)
 		return refuse_errno(path, errno, e);
 	err = check_kind(path, &st, e);

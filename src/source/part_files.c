@@ -122,10 +122,12 @@ static int join_run(struct source **run, size_t n, size_t *joined, struct error 
 /* Sources of the set from `at` on whose names are of one file. */
 static size_t run_length(const struct source_set *set, uint32_t at)
 {
+	const struct source *first = set->sources[at];
 	size_t n = 1;
 
-	while (at + n < set->count && are_siblings(source_path(set->sources[at]),
-						   source_path(set->sources[at + n])))
+	while (!source_is_listed(first) && at + n < set->count &&
+	       !source_is_listed(set->sources[at + n]) &&
+	       are_siblings(source_path(first), source_path(set->sources[at + n])))
 		n++;
 	return n;
 }
@@ -297,7 +299,8 @@ static int join_beside(struct source **source, struct error *e)
 	struct part_name name;
 	size_t first, end;
 
-	if (!part_name_parse(source_path(*source), &name) || name.doubtful ||
+	if (source_is_listed(*source) ||
+	    !part_name_parse(source_path(*source), &name) || name.doubtful ||
 	    (!*name.count && !has_numbered(&name)))
 		return 0;
 	if (list_siblings(&name, &list) < 0)

@@ -17,7 +17,8 @@
 /*
  * Joins the parts among the sources of a set, which are in the order of the command line.
  * Of a file whose first part alone is there, the others are looked for beside it, and
- * opened. 0, or a negative errno and *e: a part is missing, or cannot be read.
+ * opened. A file that an index lists (source_is_listed) is no part, whatever its name. 0, or a
+ * negative errno and *e: a part is missing, or cannot be read.
  */
 int part_files_join(struct source_set *set, struct error *e);
 

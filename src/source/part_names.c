@@ -21,9 +21,9 @@ enum {
 	GAP_MOST = 100, /* numbers that may be missing between two */
 };
 
-/* Extensions of two or three letters. */
+/* Extensions that are as long as a count may be. */
 static const char *const extensions[] = {
-	"br", "bz", "gz", "lz", "xz", "sz", "zz", "db", "rec", "lzo", "zst", "tar", "tgz",
+	"br", "bz", "gz", "lz", "xz", "sz", "zz", "db", "rec", "lzo", "zst", "zstd", "tar", "tgz",
 	"tbz", "txz", "zip", "rar", "idx", "txt", "csv", "bin", "tmp", "bak", "log", "sha",
 	"sig", "asc", "new", "old",
 };

@@ -13,6 +13,10 @@
 
 #define INDEX "index.json"
 #define REMEDY "name the shards beside it instead"
+#define LITDATA_REMEDY "write the dataset again"
+/* before it is known whose it is */
+#define ANY_REMEDY "name the shards beside it instead if they are MDS; if it is LitData's, " \
+	"write the dataset again, in larger chunks"
 
 enum { SHARDS_MOST = 100000, TEXTS = 4 /* of a shard: name and size, twice */ };
 
@@ -129,6 +133,13 @@ static int refuse_name(const struct json_file *index, const char *name, struct e
 			 "write the dataset again, or copy its shards there", index->path, name);
 }
 
+static int refuse_size(const struct json_file *index, char *const *texts, struct error *e)
+{
+	return error_set(e, ERROR_DATASET, EBADMSG,
+			 "'%s' says that the shard '%.200s' has '%.40s' bytes, which is no size of a "
+			 "file; " REMEDY, index->path, texts[0], texts[1]);
+}
+
 /* Codecs whose streams are not read, and what unpacks a shard beside itself. */
 static int refuse_codec(const char *path, struct error *e)
 {
@@ -157,20 +168,27 @@ static bool parse_size(const char *text, uint64_t *out)
 	return *text >= '0' && *text <= '9' && !*end && !errno;
 }
 
+static size_t directory_length(const struct json_file *index)
+{
+	return (size_t)(filename_of(index->path) - index->path) - 1;
+}
+
 /* Appends a shard: 1; 0: it has no such file, or `must_exist` and it does not; or an error. */
 static int add_shard(const struct json_file *index, char *const *texts, bool must_exist,
 		     struct shard_list *list, struct error *e)
 {
-	const char *name = texts[0], *base = filename_of(index->path);
-	struct shard_name shard = { .directory = (size_t)(base - index->path) - 1,
-				    .size = SHARD_SIZE_UNKNOWN };
+	const char *name = texts[0];
+	size_t directory = directory_length(index);
+	struct shard_name shard = { .directory = directory, .size = SHARD_SIZE_UNKNOWN };
 	struct stat st;
 
 	if (!*name)
 		return 0;
-	if (*name == '/' || has_dots(name) || (*texts[1] && !parse_size(texts[1], &shard.size)))
+	if (*name == '/' || has_dots(name))
 		return refuse_name(index, name, e);
-	if (asprintf(&shard.path, "%.*s%s", (int)(base - index->path), index->path, name) < 0)
+	if (*texts[1] && !parse_size(texts[1], &shard.size))
+		return refuse_size(index, texts, e);
+	if (asprintf(&shard.path, "%.*s/%s", (int)directory, index->path, name) < 0)
 		return error_no_memory(e, NULL);
 	if (must_exist && stat(shard.path, &st) < 0 && errno == ENOENT) {
 		free(shard.path);
@@ -206,7 +224,7 @@ static int list_shards(const struct json_file *index, const struct json_names_ki
 	int err = json_names_list(index, kind, &texts, e);
 
 	if (!err && (texts.count == 0 || texts.count % TEXTS))
-		err = json_names_refuse(index->path, "lists no shards", REMEDY, e);
+		err = json_names_refuse(index->path, "lists no shards", kind->remedy, e);
 	for (size_t i = 0; i < texts.count && !err; i += TEXTS)
 		err = add_shard_or_zip(index, texts.items + i, list, e);
 	return err ? err : 1;
@@ -223,8 +241,9 @@ static bool has_member(const struct json_file *index, const char *member)
 static int list_chunks(struct json_file *index, struct shard_list *list, struct error *e)
 {
 	static const struct json_names_kind chunks = { read_chunks, "chunks", SHARDS_MOST * TEXTS,
-						       fits_any, "write the dataset again" };
-	struct shard_name itself = { strdup(index->path), 0, SHARD_SIZE_UNKNOWN };
+						       fits_any, LITDATA_REMEDY };
+	struct shard_name itself = { strdup(index->path), directory_length(index),
+				     SHARD_SIZE_UNKNOWN };
 
 	if (!itself.path || vec_push(list, itself) < 0) {
 		free(itself.path);
@@ -239,7 +258,7 @@ static int list_index(const char *directory, size_t *left, struct shard_list *li
 	static const struct json_names_kind shards = { read_shards, "shards", SHARDS_MOST * TEXTS,
 						       fits_any, REMEDY };
 	CLEANUP(json_file_free) struct json_file index;
-	int there = json_file_read(directory, INDEX, left, REMEDY, &index, e);
+	int there = json_file_read(directory, INDEX, left, ANY_REMEDY, &index, e);
 
 	if (there > 0 && has_member(&index, "\"data_format\"") && has_member(&index, "\"chunks\""))
 		return list_chunks(&index, list, e);
@@ -260,18 +279,51 @@ int shard_list_of_file(const char *path, size_t *left, struct shard_list *list,
 	return directory ? list_index(directory, left, list, e) : error_no_memory(e, NULL);
 }
 
-int shard_list_of_directory(const char *path, size_t *left, struct shard_list *list,
-			    struct error *e)
+/* An index.json that is none among some that are: its split is not left out. */
+static int refuse_split(const char *directory, struct error *e)
+{
+	CLEANUP(cleanup_free) char *path = json_file_join(directory, INDEX);
+
+	return path ? json_names_refuse(path, "lists no shards", ANY_REMEDY, e) :
+		      error_no_memory(e, NULL);
+}
+
+/* A split's directory may be a link: its files lie below the directory that was named. */
+static void set_directory(struct shard_list *list, size_t from, const char *path)
+{
+	size_t n = strlen(path);
+
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	for (; from < list->count; from++)
+		list->items[from].directory = n;
+}
+
+static int list_splits(const char *path, size_t *left, struct shard_list *list,
+		       struct error *e)
 {
 	CLEANUP(path_list_free) struct path_list directories = { NULL, 0, 0 };
-	int there = list_index(path, left, list, e);
-	bool any = there > 0;
+	int there = directory_list_with(path, INDEX, &directories, e);
+	size_t before = list->count;
+	const char *none = NULL;
+	bool any = false;
 
-	if (there == 0)
-		there = directory_list_with(path, INDEX, &directories, e);
 	for (size_t i = 0; i < directories.count && there >= 0; i++) {
 		there = list_index(directories.items[i], left, list, e);
 		any |= there > 0;
+		if (there == 0 && !none)
+			none = directories.items[i];
 	}
+	if (there >= 0 && any && none)
+		return refuse_split(none, e);
+	set_directory(list, before, path);
 	return there < 0 ? there : any;
+}
+
+int shard_list_of_directory(const char *path, size_t *left, struct shard_list *list,
+			    struct error *e)
+{
+	int there = list_index(path, left, list, e);
+
+	return there ? there : list_splits(path, left, list, e);
 }

@@ -17,13 +17,13 @@
 
 #include "source/json_names.h"
 
-/* LitData notes no size of a compressed file. */
+/* LitData notes no size of a compressed file, nor of its index.json. */
 #define SHARD_SIZE_UNKNOWN UINT64_MAX
 
 struct shard_name {
 	char *path;       /* owned */
-	size_t directory; /* its first bytes: the shard lies below that directory; 0: it is
-			     LitData's index.json, which goes before its chunks */
+	size_t directory; /* its first bytes: the file lies below that directory, the named one;
+			     LitData's index.json, too, which goes before its chunks */
 	uint64_t size;    /* of the file, as the index says */
 };
 

@@ -47,11 +47,21 @@ int source_open_below(const char *path, size_t directory, struct source **out,
 		      struct error *e)
 {
 	size_t i = 0;
+	int err;
 
 	steps_record(path);
 	while (i + 1 < sizeof(kinds) / sizeof(*kinds) && !kinds[i]->owns(path))
 		i++;
-	return kinds[i]->open(path, directory, out, e);
+	err = kinds[i]->open(path, directory, out, e);
+	if (!err)
+		(*out)->listed = directory > 0;
+	return err;
+}
+
+bool source_is_listed(const struct source *source)
+{
+	HANDLE_CHECK(source, HANDLE_SOURCE);
+	return source->listed;
 }
 
 void source_close(struct source *source)

@@ -81,6 +81,9 @@ int source_receive(const char *path, int fd, const struct source_info *info,
 		   struct source **out, struct error *e);
 void source_close(struct source *source);
 
+/* Was it opened by source_open_below with a directory, as a file that another one lists? */
+bool source_is_listed(const struct source *source);
+
 /*
  * Reads exactly `length` bytes at `offset`: 0, or a negative errno. A range that reaches
  * past the end is -EIO, and so is a file that has shrunk. A temporary error is retried

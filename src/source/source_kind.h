@@ -63,6 +63,7 @@ struct source {
 	char *path;     /* owned */
 	char *place;    /* owned: absolute, without links; NULL: unknown */
 	struct source_info info; /* filled in by the kind */
+	bool listed;    /* source_is_listed */
 };
 
 /*

@@ -126,6 +126,17 @@ static int compare_ids(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
+static int refuse_twice(const struct source *a, const struct source *b, struct error *e)
+{
+	if (source_is_listed(a) && source_is_listed(b))
+		return error_set(e, ERROR_DATASET, EINVAL,
+				 "'%s' and '%s', which an index.json lists, are the same file; name "
+				 "each index.json, or its directory, once; if one lists the file twice, "
+				 "take the second out of it", source_path(a), source_path(b));
+	return error_set(e, ERROR_USAGE, EINVAL, "'%s' and '%s' are the same file; name it once",
+			 source_path(a), source_path(b));
+}
+
 static int check_twice(const struct source_set *set, struct error *e)
 {
 	CLEANUP(cleanup_free) struct numbered_id *ids =
@@ -140,11 +151,8 @@ static int check_twice(const struct source_set *set, struct error *e)
 		const struct numbered_id *a = &ids[i - 1], *b = &ids[i];
 
 		if (a->id.device == b->id.device && a->id.inode == b->id.inode)
-			return error_set(e, ERROR_USAGE, EINVAL,
-					 "'%s' and '%s' are the same file; name it "
-					 "once",
-					 source_path(set->sources[a->number]),
-					 source_path(set->sources[b->number]));
+			return refuse_twice(set->sources[a->number],
+					    set->sources[b->number], e);
 	}
 	return 0;
 }

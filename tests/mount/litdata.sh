@@ -60,11 +60,19 @@ damaged() {
 	edit links x x
 	ln -sf ../tuple/chunk-0-1.bin links
 	says 3 "'links/chunk-0-1.bin' leads out of the directory" links
+	mv links/index.json links/chunks
+	cp links/chunks elsewhere
+	ln -s ../elsewhere links/index.json
+	says 3 "'links/index.json' leads out of the directory" links
+	mv links/chunks links/index.json
 	rm links/chunk-0-1.bin
 	says 2 "'links/chunk-0-1.bin' does not exist" links
 	edit cut x x
 	truncate -s -1 cut/chunk-0-2.bin
 	says 3 "'cut/chunk-0-2.bin' is truncated: it is a LitData chunk" cut
+	edit none x x
+	echo '{"chunks": [], "config": {"data_format": []}}' >none/index.json
+	says 3 "'none/index.json' lists no shards; write the dataset again" none
 	edit leaves '"bytes", "int"' '"bytes"'
 	says 3 "'leaves/index.json' has a data_spec of more leaves than data_format" leaves
 	says 3 "the index.json beside it says what is in it" tuple/chunk-0-0.bin

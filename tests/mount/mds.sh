@@ -116,6 +116,20 @@ damaged_indexes() {
 	says 3 "'cut/shard.00002.mds' is truncated" cut/shard.00002.mds
 }
 
+# A split is refused by the name of its index.json, or a link that leads out; never left out.
+damaged_splits() {
+	mkdir splits
+	cp -R pets/train pets/val splits
+	cp -R pets/val splits/test
+	: >splits/test/index.json
+	says 3 "'splits/test/index.json' is empty" splits
+	echo '{"pages": 1}' >splits/test/index.json
+	says 3 "'splits/test/index.json' lists no shards" splits
+	rm -r splits/test
+	ln -s ../pets/val splits/test
+	says 3 "'splits/test/shard.00000.mds' leads out of the directory 'splits'" splits
+}
+
 # Root's file, in a directory that nobody can list.
 rights() {
 	if [ "$(id -u)" -ne 0 ]; then
@@ -151,6 +165,17 @@ tree() {
 	umount_ok "$mnt" "text.mds: unmounted"
 }
 
+# view=tree is no remedy where it was given.
+numbers() {
+	"$python" -c 'import struct
+head = (b"{\"column_names\":[\"n\"],\"column_encodings\":[\"int\"],\"column_sizes\":[8],"
+        b"\"version\":2}")
+begin = 12 + len(head)
+open("numbers.mds", "wb").write(struct.pack("<III", 1, begin, begin + 8) + head + bytes(8))'
+	says 3 "has no column of images; its columns are: n (int); -o view=tree" numbers.mds
+	says 3 "has only columns of numbers, which are no files" numbers.mds view=tree
+}
+
 # A plain shard beside a compressed one is taken.
 unpacked_beside() {
 	gzip -dk packed/gz/shard.00000.mds.gz
@@ -180,7 +205,9 @@ says 3 "is compressed by snappy, which is not read" packed/snappy
 unpacked_beside
 info
 tree
+numbers
 names_elsewhere
 damaged_indexes
+damaged_splits
 rights
 finish

@@ -47,6 +47,9 @@ static int refuse_columns(struct mds_shard *shard)
 	char list[LIST_BYTES];
 
 	mds_columns_list(&shard->columns, list, sizeof(list));
+	if (shard->scan->rows->tree)
+		return mds_refuse(shard, "has only columns of numbers, which are no files; its "
+				  "columns are: %s; read it with the library that wrote it", list);
 	return mds_refuse(shard, "has no column of images; its columns are: %s; -o view=tree shows each "
 				 "value as a file", list);
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Only what is a regular file is opened, and nothing else is touched. */
-/* granary-test: LDFLAGS = -Wl,--wrap=open64,--wrap=__open64_2 */
+/* granary-test: LDFLAGS = -Wl,--wrap=open64,--wrap=__open64_2,--wrap=syscall */
 #include "unit.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "os/opath.h"
@@ -29,6 +32,29 @@ int __wrap_open64(const char *path, int flags, ...)
 int __wrap___open64_2(const char *path, int flags)
 {
 	return __wrap_open64(path, flags);
+}
+
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+
+static unsigned refusals; /* of openat2, to come */
+static int refusal;
+
+long __wrap_syscall(long number, ...)
+{
+	long a[4];
+	va_list list;
+
+	va_start(list, number);
+	for (size_t i = 0; i < COUNT(a); i++)
+		a[i] = va_arg(list, long);
+	va_end(list);
+	if (number == __NR_openat2 && refusals) {
+		refusals--;
+		errno = refusal;
+		return -1;
+	}
+	return __real_syscall(number, a[0], a[1], a[2], a[3]);
 }
 
 static const struct {
@@ -94,9 +120,54 @@ static void test_a_file_that_is_denied_is_not_opened_by_its_path(void **state)
 	close(held);
 }
 
+static const struct {
+	const char *path;
+	int refusal;
+	unsigned refusals;
+	int err;
+} below[] = {
+	{ "plain", 0, 0, 0 }, { "a/in", 0, 0, 0 }, { "inner/in", 0, 0, 0 },
+	{ "out", 0, 0, EXDEV }, { "outer/plain", 0, 0, EXDEV }, { "none", 0, 0, ENOENT },
+	{ "plain/x", 0, 0, ENOTDIR },
+	/* a rename beside it, once and for ever */
+	{ "inner/in", EAGAIN, 3, 0 }, { "a/in", EAGAIN, UINT_MAX, 0 },
+	/* an old kernel, or a filter */
+	{ "a/in", ENOSYS, UINT_MAX, 0 }, { "a//in", EPERM, UINT_MAX, 0 },
+	{ "inner/in", ENOSYS, UINT_MAX, ELOOP }, { "out", ENOSYS, UINT_MAX, ELOOP },
+	{ "outer/plain", ENOSYS, UINT_MAX, ELOOP }, { "plain/x", ENOSYS, UINT_MAX, ENOTDIR },
+	{ "none/x", ENOSYS, UINT_MAX, ENOENT },
+};
+
+/* A link is followed or refused, and never called something else. */
+static void test_what_lies_below(void **state)
+{
+	int root;
+
+	(void)state;
+	unit_shell("mkdir -p below/a out && :>below/plain && :>below/a/in && :>out/plain && "
+		   "ln -s a below/inner && ln -s ../out below/outer && ln -s ../out/plain below/out");
+	root = open("below", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	assert_true(root >= 0);
+	for (size_t i = 0; i < COUNT(below); i++) {
+		int fd;
+
+		refusal = below[i].refusal;
+		refusals = below[i].refusals;
+		errno = 0;
+		fd = opath_hold_below(root, below[i].path);
+		refusals = 0;
+		if ((fd < 0 ? errno : 0) != below[i].err)
+			fail_msg("%s after %d: %s", below[i].path, below[i].refusal, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+	}
+	close(root);
+}
+
 static const struct CMUnitTest holding[] = {
 	unit_table(test_what_is_opened, cases, script),
 	cmocka_unit_test(test_what_was_held_is_opened),
+	cmocka_unit_test(test_what_lies_below),
 	cmocka_unit_test(test_a_file_that_is_denied_is_not_opened_by_its_path),
 };
 

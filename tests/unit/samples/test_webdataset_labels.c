@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "samples/wds_kit.h"
+#include "samples/wds_window.h"
 
 struct label {
 	const char *text;
@@ -208,6 +209,30 @@ static void test_null_before_all_others(void **state)
 	kit_drop(&shard);
 }
 
+/* A few bytes of a zip can be many of blanks: a shard's labels are bounded in all. */
+static void test_decoded_labels_have_a_sum(void **state)
+{
+	struct wds_window *window = calloc(1, sizeof(*window));
+	struct wds_member large = { .size = 16 << 20, .coded = true },
+			  small = { .size = 4096, .coded = true },
+			  plain = { .size = 16 << 20, .whole = true };
+	struct source *source;
+	unsigned taken = 0;
+
+	(void)state;
+	assert_non_null(window);
+	unit_write("shard.zip", "PK", 2);
+	assert_int_equal(source_open("shard.zip", &source, NULL), 0);
+	window->source = source;
+	while (taken < 1000 && wds_window_may_decode(window, &large))
+		taken++;
+	assert_int_equal(taken, 16);
+	assert_true(wds_window_may_decode(window, &small));
+	assert_true(wds_window_may_decode(window, &plain));
+	source_close(source);
+	free(window);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_numbers_are_whole),
 	cmocka_unit_test(test_numbers_of_json),
@@ -215,6 +240,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_other_items_may_be_anything_that_python_reads),
 	cmocka_unit_test(test_large_json),
 	cmocka_unit_test(test_null_before_all_others),
+	cmocka_unit_test(test_decoded_labels_have_a_sum),
 };
 
 UNIT_MAIN(tests)

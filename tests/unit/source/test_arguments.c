@@ -98,7 +98,7 @@ static void test_saved_directories(void **state)
 			       "v/b/indices.arrow", "v/b/dataset.arrow", "v/b/indices.arrow",
 			       "none/dataset.arrow", "v/b/dataset.arrow", "v/b/indices.arrow",
 			       "x", "x/" };
-	static const char *const damaged[] = { "[]", "{", "{\"_data_files\": null}",
+	static const char *const damaged[] = { "", "[]", "{", "{\"_data_files\": null}",
 					       "{\"_data_files\": [{\"filename\": \"a/\"}]}",
 					       "{\"_data_files\": [{\"filename\": \"..\"}]}",
 					       "{\"_data_files\": [{\"filename\": \"a\\u0000\"}]}",
@@ -184,7 +184,7 @@ static void test_shard_indexes(void **state)
 	const char *want[] = { "d/a/s.0.mds", "d/a/c/s.1.mds.zstd", "d/b/s.0.mds", "d/b/s.0.mds",
 			       "other" };
 	static const char *const damaged[] = {
-		"{\"shards\": [", "{\"shards\": []}", "{\"shards\": null}", SHARDS("7"),
+		"", "{\"shards\": [", "{\"shards\": []}", "{\"shards\": null}", SHARDS("7"),
 		SHARDS("{\"format\": \"json\", \"version\": 2}"),
 		SHARDS("{\"format\": \"mds\", \"version\": 3}"),
 		SHARDS(SHARD("null", "null")), SHARDS(SHARD("7", "null")),
@@ -223,7 +223,9 @@ static void test_shard_indexes(void **state)
 	assert_int_equal(arguments_open(arguments, 2, want[2], &source, &e), 0);
 	source_close(source);
 	assert_int_equal(system("mv d/b/s.0.mds d && ln -s ../s.0.mds d/b"), 0);
-	assert_int_equal(arguments_open(arguments, 2, want[2], &source, &e), -EXDEV);
+	assert_int_equal(arguments_open(arguments, 2, want[2], &source, &e), 0);
+	source_close(source); /* it lies below what was named, d/ */
+	assert_int_equal(arguments_open(arguments, 3, want[3], &source, &e), -EXDEV);
 	arguments_free(arguments);
 	for (size_t i = 0; i < COUNT(damaged); i++) {
 		write_text("d/b/index.json", damaged[i]);
@@ -244,6 +246,146 @@ static void test_shard_indexes(void **state)
 	}
 	arguments_free(arguments);
 	assert_int_equal(system("rm -r d other"), 0);
+}
+
+static const struct {
+	const char *script; /* makes d/c/index.json */
+	int err;
+} splits[] = {
+	{ ":>d/c/index.json", -EBADMSG },
+	{ "echo '{\"sha' >d/c/index.json", -EBADMSG },
+	{ "echo '{\"pages\": []}' >d/c/index.json", -EBADMSG },
+	{ "ln -s none d/c/index.json", -EBADMSG },
+	{ "ln -s index.json d/c/index.json", -ELOOP },
+	{ "mkfifo d/c/index.json", 0 }, /* it is no file */
+	{ ":", 0 },
+};
+
+/* No split is left out without a word: its index.json is named. */
+static void test_damaged_split(void **state)
+{
+	const char *texts[] = { "d" };
+	struct arguments *arguments;
+	struct error e;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(splits); i++) {
+		assert_int_equal(system("mkdir -p d/a d/b d/c"), 0);
+		write_text("d/a/index.json", SHARDS(SHARD(FILE_OF("s.0.mds", "3"), "null")));
+		write_text("d/b/index.json", SHARDS(SHARD(FILE_OF("s.0.mds", "3"), "null")));
+		assert_int_equal(system(splits[i].script), 0);
+		assert_int_equal(parse(texts, 1, &arguments, &e), splits[i].err);
+		if (!splits[i].err) {
+			assert_int_equal(arguments_count(arguments), 2);
+			arguments_free(arguments);
+		} else if (!strstr(e.text, "'d/c/index.json'")) {
+			fail_msg("%s: %s", splits[i].script, e.text);
+		}
+		assert_int_equal(system("rm -r d"), 0);
+	}
+}
+
+/* A link in place of a split, or of what goes before its chunks, leads nowhere else. */
+static void test_links_of_splits(void **state)
+{
+	const char *texts[] = { "d/" };
+	static const struct {
+		const char *path;
+		int err;
+	} files[] = {
+		{ "d/a/index.json", 0 }, { "d/a/c.bin", -ENOENT }, { "d/b/index.json", -EXDEV },
+		{ "d/b/c.bin", -ENOENT }, { "d/c/s.0.mds", -EXDEV }, { "d/e/s.1.mds", 0 },
+	};
+	struct arguments *arguments;
+	struct error e;
+
+	(void)state;
+	assert_int_equal(system("mkdir -p d/a d/b d/.f o && ln -s ../o d/c && ln -s .f d/e"), 0);
+	write_text("d/a/index.json", CHUNK("c.bin"));
+	write_text("o/chunks", CHUNK("c.bin"));
+	assert_int_equal(system("ln -s ../../o/chunks d/b/index.json"), 0);
+	write_text("o/index.json", SHARDS(SHARD(FILE_OF("s.0.mds", "3"), "null")));
+	write_text("o/s.0.mds", "abc");
+	write_text("d/.f/index.json", SHARDS(SHARD(FILE_OF("s.1.mds", "3"), "null")));
+	write_text("d/.f/s.1.mds", "abc");
+	assert_int_equal(parse(texts, 1, &arguments, &e), 0);
+	assert_int_equal(arguments_count(arguments), COUNT(files));
+	for (uint32_t i = 0; i < COUNT(files); i++) {
+		char *path = arguments_path(arguments, i);
+		struct source *source;
+		int err = arguments_open(arguments, i, path, &source, &e);
+
+		assert_string_equal(path, files[i].path);
+		if (err != files[i].err)
+			fail_msg("%s: %d", path, err);
+		if (!err)
+			source_close(source);
+		if (err == -EXDEV)
+			assert_non_null(strstr(e.text, "leads out of the directory 'd'"));
+		free(path);
+	}
+	arguments_free(arguments);
+	assert_int_equal(system("rm -r d o"), 0);
+}
+
+/* Files that an index lists are whole, and nothing beside them is opened. */
+static void test_listed_files_are_no_parts(void **state)
+{
+	char *texts[] = { (char[]){ "d" } };
+	struct source_set set;
+	struct error e;
+
+	(void)state;
+	assert_int_equal(system("mkdir d && ln -s /etc/hostname d/s.tar.003"), 0);
+	write_text("d/index.json", SHARDS(SHARD(FILE_OF("s.tar.001", "3"), "null") ","
+					  SHARD(FILE_OF("s.tar.002", "3"), "null")));
+	write_text("d/s.tar.001", "abc");
+	write_text("d/s.tar.002", "def");
+	assert_int_equal(source_set_open(texts, 1, false, &set, &e), 0);
+	assert_int_equal(set.count, 2);
+	source_set_close(&set);
+	write_text("d/index.json", SHARDS(SHARD(FILE_OF("s.tar.001", "3"), "null")));
+	assert_int_equal(source_set_open(texts, 1, false, &set, &e), 0);
+	assert_int_equal(set.count, 1);
+	assert_int_equal(source_size(set.sources[0]), 3);
+	source_set_close(&set);
+	assert_int_equal(system("rm -r d"), 0);
+}
+
+static const struct {
+	const char *index, *says;
+} remedies[] = {
+	{ "", "is empty; name the shards beside it instead if they are MDS; if it is LitData's" },
+	{ SHARDS(""), "lists no shards; name the shards beside it" },
+	{ "{\"chunks\": [], \"config\": {\"data_format\": []}}",
+	  "lists no shards; write the dataset again" },
+	{ SHARDS(SHARD(FILE_OF("s.mds", "-1"), "null")),
+	  "says that the shard 's.mds' has '-1' bytes, which is no size" },
+	{ SHARDS(SHARD(FILE_OF("s.mds", "1"), "null") "," SHARD(FILE_OF("s.mds", "1"), "null")),
+	  "if one lists the file twice, take the second out of it" },
+};
+
+/* Each sentence has a remedy that works for the dataset. */
+static void test_remedies_of_shards(void **state)
+{
+	char *texts[] = { (char[]){ "d/index.json" }, (char[]){ "d" } };
+	struct source_set set;
+	struct error e;
+
+	(void)state;
+	assert_int_equal(system("mkdir d"), 0);
+	write_text("d/s.mds", "x");
+	for (size_t i = 0; i < COUNT(remedies); i++) {
+		write_text("d/index.json", remedies[i].index);
+		assert_true(source_set_open(texts, 1, false, &set, &e) < 0);
+		assert_int_equal(e.status, ERROR_DATASET);
+		if (!strstr(e.text, remedies[i].says))
+			fail_msg("no \"%s\" in: %s", remedies[i].says, e.text);
+	}
+	write_text("d/index.json", SHARDS(SHARD(FILE_OF("s.mds", "1"), "null")));
+	assert_int_equal(source_set_open(texts, 2, false, &set, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "name each index.json, or its directory, once"));
+	assert_int_equal(system("rm -r d"), 0);
 }
 
 /* In UTF-16, whose names are longer in UTF-8. */
@@ -381,6 +523,10 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_saved_directories),
 	cmocka_unit_test(test_lmdb_directories),
 	cmocka_unit_test(test_shard_indexes),
+	cmocka_unit_test(test_damaged_split),
+	cmocka_unit_test(test_links_of_splits),
+	cmocka_unit_test(test_listed_files_are_no_parts),
+	cmocka_unit_test(test_remedies_of_shards),
 	cmocka_unit_test(test_saved_directory_with_many_names),
 	cmocka_unit_test(test_saved_directory_has_bounds),
 	cmocka_unit_test(test_none),

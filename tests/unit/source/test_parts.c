@@ -35,6 +35,7 @@ static const struct name_row {
 	{ "x.tar.bq", "x.tar.br", "next" },
 	{ "x.tar.br", "x.tar.bs", "next" },
 	{ "x.tar.br", "x.tar.bz", "" },
+	{ "x.tar.zstb", "x.tar.zstd", "" },
 	{ "x.z01", "x.z02", "next" },
 	{ "x.z09", "x.z10", "next" },
 	{ "x.z01", "x.zip", "next" },
