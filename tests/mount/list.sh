@@ -194,6 +194,7 @@ flood() {
 	mkdir "$work/floods"
 	chown "$uid" "$work/floods"
 	mount_at floods "${user[@]}" granaryfs "$work/t.tar" "$work/floods"
+	rm "$work/forger" # which says that the one before was ready
 	"${user[@]}" "$python" "$forge" 1 "$work/flood" 100 >"$work/forger" 2>&1 &
 	pid=$!
 	started+=("$pid")
