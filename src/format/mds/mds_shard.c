@@ -207,7 +207,7 @@ static int is_decimal(struct mds_shard *chunk, const struct mds_value *value)
 	       strspn(text + sign, "0123456789") == value->length - sign;
 }
 
-/* What the sample at hand says of integers: how many of the columns it leaves open. */
+/* Judges integers by the sample at hand: how many of the columns it leaves open. */
 static int find_integers_of_sample(struct mds_shard *chunk, size_t *open)
 {
 	*open = 0;
