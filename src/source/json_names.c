@@ -95,8 +95,9 @@ int json_file_read(const char *directory, const char *name, size_t *left,
 	if (err)
 		return err == -ENOENT || err == -EISDIR ? 0 : err;
 	size = source_size(source);
-	if (size == 0)
-		return json_names_refuse(out->path, "is empty", remedy, e);
+	out->is_empty = size == 0;
+	if (out->is_empty)
+		return 0;
 	if (*left < FILE_COST || size > *left - FILE_COST)
 		return json_names_refuse(out->path, "and such files before it are too many, or "
 					 "too large", remedy, e);

@@ -33,11 +33,12 @@ enum { JSON_BYTES_MOST = 64 << 20 };
 struct json_file {
 	char *path, *text; /* owned */
 	size_t size;
+	bool is_empty;
 };
 
 /*
- * Reads DIRECTORY/NAME: 1; 0: there is no such file; or a negative errno and a sentence with
- * the remedy, also of an empty file. To be freed in any case.
+ * Reads DIRECTORY/NAME: 1; 0: there is no such file, or an empty one; or a negative errno and a
+ * sentence with the remedy. To be freed in any case.
  */
 int json_file_read(const char *directory, const char *name, size_t *left,
 		   const char *remedy, struct json_file *out, struct error *e);

@@ -260,6 +260,8 @@ static int list_index(const char *directory, size_t *left, struct shard_list *li
 	CLEANUP(json_file_free) struct json_file index;
 	int there = json_file_read(directory, INDEX, left, ANY_REMEDY, &index, e);
 
+	if (there == 0 && index.is_empty)
+		return json_names_refuse(index.path, "is empty", ANY_REMEDY, e);
 	if (there > 0 && has_member(&index, "\"data_format\"") && has_member(&index, "\"chunks\""))
 		return list_chunks(&index, list, e);
 	if (there > 0 && has_member(&index, "\"shards\""))

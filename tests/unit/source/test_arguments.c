@@ -98,7 +98,7 @@ static void test_saved_directories(void **state)
 			       "v/b/indices.arrow", "v/b/dataset.arrow", "v/b/indices.arrow",
 			       "none/dataset.arrow", "v/b/dataset.arrow", "v/b/indices.arrow",
 			       "x", "x/" };
-	static const char *const damaged[] = { "", "[]", "{", "{\"_data_files\": null}",
+	static const char *const damaged[] = { "[]", "{", "{\"_data_files\": null}",
 					       "{\"_data_files\": [{\"filename\": \"a/\"}]}",
 					       "{\"_data_files\": [{\"filename\": \"..\"}]}",
 					       "{\"_data_files\": [{\"filename\": \"a\\u0000\"}]}",
