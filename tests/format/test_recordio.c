@@ -61,7 +61,7 @@ static void test_told(void **state)
 
 static const struct row_refused refused[] = {
 	{ "texts.rec", NULL, "-o view=tree shows each record as a file" },
-	{ "tensors.rec", NULL, "has no images behind MXNet's headers" },
+	{ "tensors.rec", NULL, "is a RecordIO file, and has no images behind MXNet's headers" },
 	{ "train.rec", "label", "they have no names in RecordIO; labels=0" },
 	{ "train.rec", "", "they have no names in RecordIO; labels=0" },
 	{ "train.rec", "-1", "they have no names in RecordIO; labels=0" },

@@ -73,8 +73,8 @@ static int recordio_scan(struct scan *scan, struct error *e)
 	else if (scan->rows->tree)
 		err = rec_rows_add_records(&file, split);
 	else
-		err = rec_refuse(&file, "has no images behind MXNet's headers in its first records; "
-					"-o view=tree shows each record as a file");
+		err = rec_refuse(&file, "is a RecordIO file, and has no images behind MXNet's headers in "
+					"its first records; -o view=tree shows each record as a file");
 	rec_file_close(&file);
 	return err;
 }
