@@ -61,7 +61,7 @@ begin() {
 
 each_chunk_once() {
 	begin "prefetch=window,cache=512M" || return
-	check "a loader's neighbours are pushed" wait_until 20 reads_more
+	check "a loader's neighbours are pushed" wait_until 60 reads_more
 	is "$(read_pass "$work/list" 2)" "$wanted" "the right bytes"
 	at_most "$(value chunks_decoded)" $((chunks * 5 / 4)) "no chunk is decoded again and again"
 	at_most "$(value fuse_read)" $(((files + large) / 2)) "most files are not asked for"
