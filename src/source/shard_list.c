@@ -75,39 +75,44 @@ static enum json_names_fault add_chunk(struct json_names *names, const struct py
 	return fault;
 }
 
+static enum json_names_fault add_shard_entry(struct json_names *names,
+						const struct pyjson_value *shard)
+{
+	enum json_names_fault fault;
+
+	if (!is_mds(shard))
+		return JSON_NAMES_FORMAT;
+	fault = add_shard_file(names, shard, "raw_data");
+	return fault ? fault : add_shard_file(names, shard, "zip_data");
+}
+
+/* All items of the list that the root has under this key. */
+static enum json_names_fault read_items(
+	struct json_names *names, const struct pyjson_value *root, const char *key,
+	enum json_names_fault (*add)(struct json_names *names, const struct pyjson_value *item))
+{
+	enum json_names_fault fault = JSON_NAMES_FINE;
+	struct pyjson_value items, unused, item;
+	struct pyjson_walk walk;
+
+	if (!find(root, key, &items))
+		return JSON_NAMES_FINE;
+	walk = pyjson_items(&items);
+	while (!fault && pyjson_next(&walk, &unused, &item))
+		fault = add(names, &item);
+	return fault;
+}
+
 static enum json_names_fault read_chunks(struct json_names *names,
 					 const struct pyjson_value *root, const char *key)
 {
-	enum json_names_fault fault = JSON_NAMES_FINE;
-	struct pyjson_value chunks, unused, chunk;
-	struct pyjson_walk walk;
-
-	if (!find(root, key, &chunks))
-		return JSON_NAMES_FINE;
-	walk = pyjson_items(&chunks);
-	while (!fault && pyjson_next(&walk, &unused, &chunk))
-		fault = add_chunk(names, &chunk);
-	return fault;
+	return read_items(names, root, key, add_chunk);
 }
 
 static enum json_names_fault read_shards(struct json_names *names,
 					 const struct pyjson_value *root, const char *key)
 {
-	enum json_names_fault fault = JSON_NAMES_FINE;
-	struct pyjson_value shards, unused, shard;
-	struct pyjson_walk walk;
-
-	if (!find(root, key, &shards))
-		return JSON_NAMES_FINE;
-	walk = pyjson_items(&shards);
-	while (!fault && pyjson_next(&walk, &unused, &shard)) {
-		if (!is_mds(&shard))
-			return JSON_NAMES_FORMAT;
-		fault = add_shard_file(names, &shard, "raw_data");
-		if (!fault)
-			fault = add_shard_file(names, &shard, "zip_data");
-	}
-	return fault;
+	return read_items(names, root, key, add_shard_entry);
 }
 
 /* ---- The shards ---- */
