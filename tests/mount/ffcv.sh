@@ -8,19 +8,10 @@
 need_built zlib
 need_fuse
 need_python zlib
-scripts=$abs_top_srcdir/tests/mount
-cp "$fixtures"/ffcv/* "$work"
-cd "$work" || exit 99
-check "the fixtures are those that were written" sha256sum --quiet -c SHA256SUMS
+# shellcheck source=tests/mount/rows_lib.sh
+. "$abs_top_srcdir/tests/mount/rows_lib.sh"
+begin_rows ffcv
 gzip -d ./*.gz
-
-# shown FILE...: one mount of them.
-shown() {
-	mount_ok "$*: mounted" "$@" "$mnt" || return
-	check "$*: every sample is a file, in its class, with its bytes" \
-		"$python" "$scripts/file_rows.py" ffcv "$mnt" "$@"
-	umount_ok "$mnt" "$*: unmounted"
-}
 
 classes() {
 	mount_ok "smart: mounted" smart.beton "$mnt" || return
@@ -37,16 +28,6 @@ for path, index in data.samples:
 	umount_ok "$mnt" "smart: unmounted"
 }
 
-# says WORDS SOURCE...: it is refused, in a sentence.
-says() {
-	local words=$1
-	shift
-	"$granary" info -o index=off "$@" >output 2>&1
-	is $? 3 "$*: refused"
-	grep -q -F -- "$words" output
-	ok $? "$*: says $words" || diag "$(cat output)"
-}
-
 listing() {
 	"$granary" ls -R -o "index=off${2:+,$2}" "$1" 2>said | xargs
 }
@@ -55,22 +36,18 @@ shown pets_train.beton pets_val.beton
 for file in raw proportion fields several; do
 	shown "$file.beton"
 done
-if "$python" -c 'import torchvision' 2>/dev/null; then
-	classes
-else
-	skip "Python's torchvision is not installed" "smart: ImageFolder"
-fi
+image_folder classes
 is "$(listing rival.beton labels=target)" "0 0/2.jpg 1 1/1.jpg 2 2/0.jpg" \
 	"labels= takes another field"
 is "$(listing jpg.beton view=tree | cut -d' ' -f1-3)" "image image/0.jpg image/1.jpg" \
 	"view=tree shows no classes"
 gzip -k fields.beton
 is "$(listing fields.beton.gz)" "$(listing fields.beton)" "a file that is compressed as a whole: the same"
-says "has no field of images" numbers.beton
+refused_as "has no field of images" numbers.beton
 head -c -30 jpg.beton >cut.beton
-says "is damaged: its table of pieces" cut.beton
+refused_as "is damaged: its table of pieces" cut.beton
 head -c 2000000 jpg.beton >short.beton
-says "is truncated" short.beton
+refused_as "is truncated" short.beton
 mkdir -p directory && cp pets_* directory
-says "the FFCV files in it: granaryfs 'directory'/*.beton" directory
+refused_as "the FFCV files in it: granaryfs 'directory'/*.beton" directory
 finish

@@ -8,18 +8,9 @@
 need_built zlib
 need_fuse
 need_python zlib
-scripts=$abs_top_srcdir/tests/mount
-cp "$fixtures"/recordio/* "$work"
-cd "$work" || exit 99
-check "the fixtures are those that were written" sha256sum --quiet -c SHA256SUMS
-
-# shown FILE...: one mount of them.
-shown() {
-	mount_ok "$*: mounted" "$@" "$mnt" || return
-	check "$*: every record is a file, in its class, with its bytes" \
-		"$python" "$scripts/file_rows.py" recordio "$mnt" "$@"
-	umount_ok "$mnt" "$*: unmounted"
-}
+# shellcheck source=tests/mount/rows_lib.sh
+. "$abs_top_srcdir/tests/mount/rows_lib.sh"
+begin_rows recordio
 
 # A record as a file is a RecordIO file of one record: all of them make the source again.
 records() {
@@ -27,16 +18,6 @@ records() {
 	find "$mnt" -name '*.rec' | sort | xargs cat >joined
 	check "$1: the records, one behind the other, are the file" cmp joined "$1"
 	umount_ok "$mnt" "$1: unmounted"
-}
-
-# says WORDS SOURCE...: it is refused, in a sentence.
-says() {
-	local words=$1
-	shift
-	"$granary" info -o index=off "$@" >output 2>&1
-	is $? 3 "$*: refused"
-	grep -q -F -- "$words" output
-	ok $? "$*: says $words" || diag "$(cat output)"
 }
 
 classes() {
@@ -74,11 +55,7 @@ for file in label-boxes faces faces-aligned parts; do
 	shown "$file.rec"
 done
 records texts.rec
-if "$python" -c 'import torchvision' 2>/dev/null; then
-	classes
-else
-	skip "Python's torchvision is not installed" "train: ImageFolder's classes"
-fi
+image_folder classes
 info
 is "$(listing label-boxes.rec labels=0)" "2 2/1.jpg 3 3/2.jpg 4 4/0.jpg" \
 	"labels=0 takes the first of several labels"
@@ -91,15 +68,15 @@ train/dog/pet_7.jpg train/owl train/owl/pet_2.jpg train/owl/pet_5.jpg" \
 is "$(listing '{train,val}.rec' names=train.lst:val.lst | tr ' ' '\n' | grep -c jpg)" 12 \
 	"a .lst for each split"
 sed '4s/1.000000/2.000000/' train.lst >other-train.lst
-says "says of row 3 of '/train', 'dog/pet_7.jpg', that its label is 2" -o names=other-train.lst train.rec
+refused_as "says of row 3 of '/train', 'dog/pet_7.jpg', that its label is 2" -o names=other-train.lst train.rec
 sed 4d train.lst >short-train.lst
-says "has 7 names for '/train'" -o names=short-train.lst train.rec
+refused_as "has 7 names for '/train'" -o names=short-train.lst train.rec
 head -c -3 train.rec >cut.rec
-says "is truncated: RecordIO's record 7" cut.rec
+refused_as "is truncated: RecordIO's record 7" cut.rec
 gzip -c parts.rec >parts.rec.gz
 is "$(listing parts.rec.gz)" "$(listing parts.rec)" "a file that is compressed as a whole: the same"
 gzip -c cut.rec >cut.rec.gz
-says "is truncated: RecordIO's record 7" cut.rec.gz
+refused_as "is truncated: RecordIO's record 7" cut.rec.gz
 mkdir -p directory && cp set-train-* directory
-says "the RecordIO files in it: granaryfs 'directory/set-train-{00000..00001}-of-00002.rec'" directory
+refused_as "the RecordIO files in it: granaryfs 'directory/set-train-{00000..00001}-of-00002.rec'" directory
 finish
