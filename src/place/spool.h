@@ -10,8 +10,8 @@
  * SOURCE is a hash of the source's identity (base/identity.h), SIZE that of the file, and
  * CONTENTS a hash of its own beginning, end and samples: only a file for which all three are
  * right is used. It is NAME-SOURCE.unpacking until it is complete, and locked (flock(2)):
- * a second mount waits as long as the file grows, and SPOOL_WAIT_MS more; what a killed
- * process left is written over.
+ * a second mount waits as long as the file grows, and SPOOL_WAIT_MS more; the rest of
+ * a killed process is written over.
  *
  * The files are opened with the rights of the mount's user. A sandboxed process of granary
  * writes them (tools/granary/unpack_sources.h).

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * figures.h: what a trace says, in numbers of a bounded size.
+ * figures.h: a trace in numbers, of a bounded size.
  *
  * The trace is read twice: for its span of time and its paths, and for everything else.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * verdict.h: what held the loader back, in a word and in sentences.
+ * verdict.h: the cause of the loader's waits, in a word and in sentences.
  *
  * Threads: one.
  */

@@ -185,7 +185,7 @@ static int litdata_probe(const unsigned char *head, size_t n)
 	return is_litdata_index(head, n) ? 60 : litdata_chunk_probe(head, n);
 }
 
-/* A source of its own, without files: what it says is looked at once, and told. */
+/* A source of its own, without files, from which the scans of chunks take the layout. */
 static int scan_index(struct scan *scan, struct error *e)
 {
 	struct mds_columns columns;

@@ -40,7 +40,7 @@ struct mds_column {
 	unsigned list_skips; /* MDS_IMAGES: bytes before the number of images */
 	const char *extension; /* of a file of such a value, where the encoding says it */
 
-	/* MDS_ARRAY: what the encoding fixes */
+	/* MDS_ARRAY: parts that the encoding fixes */
 	unsigned element;    /* its number in a value; 0: the value says it */
 	unsigned rank;       /* 0: the value says it */
 	const uint64_t *dims;
